@@ -1,0 +1,23 @@
+"""How running work hears of cancellation and tells of progress."""
+
+from typing import Protocol
+
+
+class Control(Protocol):
+    """The caller's side of running work; called from the working thread only."""
+
+    def check_cancelled(self) -> None:
+        """Raise the caller's own error where the work is to stop; called at least every 100 ms of work."""
+
+    def report(self, phase: str, fraction: float, **counters: int) -> None:
+        """Say that `fraction` (0 to 1) of `phase` is done; counters are raw numbers such as bars or tokens."""
+
+
+class Uncontrolled:
+    """A control for work that nobody watches or stops."""
+
+    def check_cancelled(self) -> None:
+        """Never stop."""
+
+    def report(self, phase: str, fraction: float, **counters: int) -> None:
+        """Tell nobody."""

@@ -1,0 +1,41 @@
+"""What can go wrong in the engine.
+
+EngineError
+├── InvalidRequest   a field is out of bounds or contradicts another
+├── ScoreError       a score cannot be read, at a line and column
+├── UnknownModel     no model of that name is present
+└── OutOfMemory      the work needs more memory than the device has
+"""
+
+
+class EngineError(Exception):
+    """Root of the engine's errors."""
+
+
+class InvalidRequest(EngineError):
+    """A field of a request is out of bounds or contradicts another; `field` names it."""
+
+    def __init__(self, field: str, message: str) -> None:
+        super().__init__(message)
+        self.field = field
+
+
+class ScoreError(EngineError):
+    """A score cannot be read; `line` and `column` count from 1."""
+
+    def __init__(self, message: str, line: int, column: int) -> None:
+        super().__init__(f"{message} (line {line}, column {column})")
+        self.line = line
+        self.column = column
+
+
+class UnknownModel(EngineError):
+    """No model of that name is present; `model` names it."""
+
+    def __init__(self, model: str, present: tuple[str, ...]) -> None:
+        super().__init__(f"There is no model {model!r} here; choose one of: {', '.join(present)}.")
+        self.model = model
+
+
+class OutOfMemory(EngineError):
+    """The work needs more memory than the device has."""

@@ -1,0 +1,1 @@
+"""Songs without weights: a composer, a sampler and a sound bank."""

@@ -1,0 +1,1 @@
+"""Durable projects that outlive a process. Holds nothing yet; the import rules already cover it."""

@@ -1,0 +1,1 @@
+"""Composition and HTTP: the admission gate, the serial queue, the routes."""

@@ -1,0 +1,1 @@
+"""Finished results on a volume: staged, published, leased, expired."""
