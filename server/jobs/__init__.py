@@ -1,0 +1,1 @@
+"""The serial queue, its jobs and the one worker thread; standard library only."""
