@@ -2,6 +2,8 @@
 
 EngineError
 ├── InvalidRequest   a field is out of bounds or contradicts another
+│   ├── UnknownField     the request has a field that nobody reads
+│   └── MissingInput     neither a style nor lyrics nor a score was sent
 ├── ScoreError       a score cannot be read, at a line and column
 ├── UnknownModel     no model of that name is present
 └── OutOfMemory      the work needs more memory than the device has
@@ -13,11 +15,19 @@ class EngineError(Exception):
 
 
 class InvalidRequest(EngineError):
-    """A field of a request is out of bounds or contradicts another; `field` names it."""
+    """A field of a request is out of bounds or contradicts another; `field` names it, `lora.0.id` where nested."""
 
     def __init__(self, field: str, message: str) -> None:
         super().__init__(message)
         self.field = field
+
+
+class UnknownField(InvalidRequest):
+    """The request has a field that nobody reads."""
+
+
+class MissingInput(InvalidRequest):
+    """Neither a style nor lyrics nor a score was sent."""
 
 
 class ScoreError(EngineError):
