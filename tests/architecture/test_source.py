@@ -1,0 +1,138 @@
+"""The house rules hold in the source: small functions and files, plain names, no rule switched off."""
+
+import ast
+import re
+from pathlib import Path
+
+from tests.architecture.source import (
+    PRODUCT,
+    Function,
+    Source,
+    asserts,
+    code_lines,
+    complexity,
+    is_vague,
+    sources,
+)
+
+PRODUCT_SOURCES = sources(*PRODUCT)
+TEST_SOURCES = sources("tests")
+# Spelled apart, so that this file does not hold what it forbids.
+SWITCHED_OFF = re.compile("no" + "qa|type: " + "ignore|pragma: no cover")
+LEFT_BEHIND = re.compile(r"\b(TO" + r"DO|FIX" + r"ME|XX" + r"X|HA" + r"CK)\b")
+SLEEPS = re.compile(r"\bsle" + r"ep\(")
+
+
+def function_in(text: str) -> Function:
+    function = ast.parse(text).body[0]
+    assert isinstance(function, Function)
+    return function
+
+
+def places(pattern: re.Pattern[str], found_in: list[Source]) -> list[str]:
+    return [
+        f"{source.name}:{number}"
+        for source in found_in
+        for number, line in enumerate(source.text.splitlines(), start=1)
+        if pattern.search(line)
+    ]
+
+
+def test_no_function_is_over_sixty_lines() -> None:
+    assert [
+        f"{source.name}:{function.lineno} {function.name}"
+        for source in PRODUCT_SOURCES
+        for function in source.functions()
+        if code_lines(function, source.text) > 60
+    ] == []
+
+
+def test_all_but_one_function_in_twenty_are_within_thirty_lines() -> None:
+    sizes = sorted(
+        code_lines(function, source.text) for source in PRODUCT_SOURCES for function in source.functions()
+    )
+    assert sizes
+    assert sizes[int(len(sizes) * 0.95)] <= 30
+
+
+def test_no_function_has_more_than_ten_branches() -> None:
+    assert [
+        f"{source.name}:{function.lineno} {function.name}: {complexity(function)}"
+        for source in PRODUCT_SOURCES
+        for function in source.functions()
+        if complexity(function) > 10
+    ] == []
+
+
+def test_no_file_is_over_four_hundred_lines() -> None:
+    assert [source.name for source in PRODUCT_SOURCES if source.text.count("\n") > 400] == []
+
+
+def test_modules_and_classes_are_named_for_what_they_do() -> None:
+    assert [source.name for source in PRODUCT_SOURCES if is_vague(source.path.stem)] == []
+    assert [
+        f"{source.name}: {node.name}"
+        for source in PRODUCT_SOURCES
+        for node in ast.walk(source.tree)
+        if isinstance(node, ast.ClassDef) and is_vague(node.name)
+    ] == []
+
+
+def test_no_rule_is_switched_off_and_nothing_left_behind() -> None:
+    assert places(SWITCHED_OFF, PRODUCT_SOURCES) == []
+    assert places(LEFT_BEHIND, PRODUCT_SOURCES) == []
+
+
+def test_every_test_asserts_something() -> None:
+    assert [
+        f"{source.name}:{test.lineno} {test.name}"
+        for source in TEST_SOURCES
+        for test in source.tests()
+        if not asserts(test)
+    ] == []
+
+
+def test_no_test_sleeps() -> None:
+    assert places(SLEEPS, TEST_SOURCES) == []
+
+
+def test_test_folders_are_packages() -> None:
+    folders = {source.path.parent for source in TEST_SOURCES}
+    assert [str(folder) for folder in sorted(folders) if not (folder / "__init__.py").is_file()] == []
+
+
+def test_lines_are_counted_without_prose() -> None:
+    text = 'def f(x):\n    """Two\n    lines."""\n    # why\n\n    return x\n'
+    assert code_lines(function_in(text), text) == 2
+
+
+def test_branches_are_counted() -> None:
+    assert complexity(function_in("def f(x): return x")) == 1
+    assert (
+        complexity(function_in("def f(x):\n    for y in x:\n        if y and x or z:\n            pass\n"))
+        == 5
+    )
+    assert (
+        complexity(function_in("def f(x):\n    match x:\n        case 1: pass\n        case _: pass\n")) == 3
+    )
+
+
+def test_vague_names_are_noticed() -> None:
+    assert [name for name in ("job_utils", "BaseStore", "UserInfo", "data") if not is_vague(name)] == []
+    assert [name for name in ("database", "Baseline", "Metadata", "information") if is_vague(name)] == []
+
+
+def test_a_hollow_test_is_noticed() -> None:
+    hollow = ("def test_a(): f()", "def test_a(): assert True", "def test_a(): print(1)")
+    real = (
+        "def test_a(): assert f()",
+        "def test_a():\n    with pytest.raises(E): f()",
+        "def test_a(): check_all(1)",
+    )
+    assert [text for text in hollow if asserts(function_in(text))] == []
+    assert [text for text in real if not asserts(function_in(text))] == []
+
+
+def test_a_switched_off_rule_is_noticed(tmp_path: Path) -> None:
+    planted = Source(tmp_path / "x.py", "a = 1  # no" + "qa\nb = 2\n", ast.parse(""))
+    assert SWITCHED_OFF.search(planted.text)
