@@ -1,0 +1,53 @@
+"""What can go wrong around jobs.
+
+JobError
+├── QueueFull        every slot is taken; nothing was admitted
+├── QueueClosed      the server is stopping; nothing was admitted
+├── UnknownJob       the queue holds no job of that id (ended jobs are forgotten)
+├── JobCancelled     raised inside running work whose user cancelled it
+└── JobInterrupted   raised inside running work whose server is stopping
+"""
+
+INTERRUPTED_CODE = "interrupted_by_restart"
+INTERRUPTED_MESSAGE = "The server was stopped before this job ended; submit it again."
+
+
+class JobError(Exception):
+    """Root of the errors around jobs."""
+
+
+class QueueFull(JobError):
+    """Every slot is taken; `limit` is their number."""
+
+    def __init__(self, limit: int) -> None:
+        super().__init__(f"All {limit} places of the queue are taken; wait a few seconds and submit again.")
+        self.limit = limit
+
+
+class QueueClosed(JobError):
+    """The server is stopping and admits no more work."""
+
+    def __init__(self) -> None:
+        super().__init__("The server is shutting down; submit again once it is back.")
+
+
+class UnknownJob(JobError):
+    """The queue holds no job of that id; `id` names it."""
+
+    def __init__(self, id: str) -> None:
+        super().__init__(f"No job {id!r} is queued or running here; check the id.")
+        self.id = id
+
+
+class JobCancelled(JobError):
+    """The user cancelled the job that is running."""
+
+    def __init__(self) -> None:
+        super().__init__("The job was cancelled.")
+
+
+class JobInterrupted(JobError):
+    """The server is stopping while the job runs."""
+
+    def __init__(self) -> None:
+        super().__init__(INTERRUPTED_MESSAGE)

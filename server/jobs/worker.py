@@ -1,0 +1,107 @@
+"""The one thread that does the work."""
+
+import gc
+import logging
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+
+from server.jobs.containment import contained, outline, release_frames
+from server.jobs.errors import INTERRUPTED_CODE, INTERRUPTED_MESSAGE, JobCancelled, JobInterrupted
+from server.jobs.job import Job, JobControl, JobState, Work
+from server.jobs.serial_queue import SerialQueue
+
+log = logging.getLogger(__name__)
+
+Ending = tuple[JobState, str, str]
+"""A final state, the code of an error and the sentence about it; both empty unless failed."""
+
+UNCLASSIFIED: Ending = (
+    JobState.FAILED,
+    "engine_error",
+    "The job failed in an unexpected way; try it again, and see the server's log if it fails again.",
+)
+
+
+class Worker:
+    """Takes jobs from the queue one after the other and brings each to its end; no job ends the thread.
+
+    A job whose work returns is done, whatever was asked meanwhile; a cancelled or interrupted one says so itself; for
+    any other exception `outcome` tells the ending. `before_settle(job, state, code, error)` is called before every
+    ending is visible (done ones too), so that it can be recorded first; should it fail, the job is settled all the
+    same. `between_jobs` follows each job, when nothing refers to its inputs any more.
+
+    The thread is a daemon: a native call that never returns cannot keep the process from ending.
+    """
+
+    def __init__(
+        self,
+        queue: SerialQueue,
+        outcome: Callable[[BaseException], Ending],
+        before_settle: Callable[[Job, JobState, str, str], object],
+        *,
+        between_jobs: Callable[[], object] = gc.collect,
+    ) -> None:
+        self._queue = queue
+        self._outcome = outcome
+        self._before_settle = before_settle
+        self._between_jobs = between_jobs
+        self._thread = threading.Thread(target=self._work_off, name="worker", daemon=True)
+
+    def start(self) -> None:
+        """Begin to take jobs; once."""
+        self._thread.start()
+
+    def stop(self, deadline_seconds: float) -> bool:
+        """Wait for the thread, after the queue was closed; False where it is still in its job at the deadline."""
+        if self._thread.is_alive():
+            self._thread.join(deadline_seconds)
+        return not self._thread.is_alive()
+
+    def _work_off(self) -> None:
+        while (job := self._queue.take()) is not None:
+            self._perform(job)
+            _logged("Tidying up between jobs", self._between_jobs)
+
+    def _perform(self, job: Job) -> None:
+        run = _Run(job.work, self._queue.control(job))
+        error = contained(run)
+        state, code, message = self._ending(error)
+        log.info("Job %s (%s) is %s. %s", job.id, job.operation, state, run.numbers)
+        if error is not None:
+            if state is JobState.FAILED:
+                log.error("Job %s (%s) failed: %s", job.id, job.operation, outline(error))
+            release_frames(error)
+        _logged("Recording an ended job", partial(self._before_settle, job, state, code, message))
+        self._queue.settle(job, state, code, message)
+
+    def _ending(self, error: BaseException | None) -> Ending:
+        match error:
+            case None:
+                return JobState.DONE, "", ""
+            case JobCancelled():
+                return JobState.CANCELLED, "", ""
+            case JobInterrupted():
+                return JobState.FAILED, INTERRUPTED_CODE, INTERRUPTED_MESSAGE
+        endings: list[Ending] = []
+        _logged("Classifying an error", lambda: endings.append(self._outcome(error)))
+        return endings[0] if endings else UNCLASSIFIED
+
+
+@dataclass(slots=True)
+class _Run:
+    """One call of a job's work, with the numbers it returned."""
+
+    work: Work
+    control: JobControl
+    numbers: Mapping[str, object] = field(default_factory=dict)
+
+    def __call__(self) -> None:
+        self.numbers = self.work(self.control) or {}
+
+
+def _logged(what: str, call: Callable[[], object]) -> None:
+    error = contained(call)
+    if error is not None:
+        log.error("%s failed: %s", what, outline(error))

@@ -1,0 +1,35 @@
+import pytest
+
+from server.jobs.errors import (
+    INTERRUPTED_MESSAGE,
+    JobCancelled,
+    JobError,
+    JobInterrupted,
+    QueueClosed,
+    QueueFull,
+    UnknownJob,
+)
+
+
+@pytest.mark.parametrize(
+    ("error", "message"),
+    [
+        (QueueFull(8), "All 8 places of the queue are taken; wait a few seconds and submit again."),
+        (QueueClosed(), "The server is shutting down; submit again once it is back."),
+        (UnknownJob("ab"), "No job 'ab' is queued or running here; check the id."),
+        (JobCancelled(), "The job was cancelled."),
+        (JobInterrupted(), INTERRUPTED_MESSAGE),
+    ],
+)
+def test_each_error_says_what_to_do(error: JobError, message: str) -> None:
+    assert isinstance(error, JobError)
+    assert str(error) == message
+
+
+def test_errors_carry_what_they_are_about() -> None:
+    assert QueueFull(3).limit == 3
+    assert UnknownJob("ab").id == "ab"
+
+
+def test_an_interruption_is_no_cancellation() -> None:
+    assert not isinstance(JobInterrupted(), JobCancelled)

@@ -1,0 +1,183 @@
+import json
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from server.jobs.rates import MAX_RATE, SMOOTHING, Estimate, RateBook, Stage, blend, total
+
+STAGES = (Stage("plan", 10.0), Stage("sing", 20.0))
+PRIORS = {("m", "plan"): 0.5, ("m", "sing"): 2.0}
+
+
+@pytest.mark.parametrize("units", [-0.1, math.inf, math.nan])
+def test_a_stage_has_a_finite_size(units: float) -> None:
+    with pytest.raises(ValueError, match="phase 'plan'"):
+        Stage("plan", units)
+
+
+def test_a_stage_may_be_empty() -> None:
+    assert Stage("plan", 0).units == 0
+
+
+def test_a_sum_is_measured_where_all_its_parts_are() -> None:
+    assert total([Estimate(1.0, True), Estimate(2.0, True)]) == Estimate(3.0, True)
+    assert total([Estimate(1.0, True), Estimate(2.0, False)]) == Estimate(3.0, False)
+    assert total([]) == Estimate(0.0, False)
+
+
+def test_sources() -> None:
+    assert Estimate(1.0, True).source == "history"
+    assert Estimate(1.0, False).source == "prior"
+
+
+def test_priors_count_until_measured_and_one_second_a_unit_without() -> None:
+    book = RateBook(PRIORS)
+    assert book.estimate("m", STAGES) == Estimate(45.0, False)
+    assert book.estimate("other", STAGES) == Estimate(30.0, False)
+    assert RateBook(default_rate=3.0).estimate("m", STAGES) == Estimate(90.0, False)
+
+
+def test_the_first_measurement_replaces_the_prior_and_later_ones_are_averaged() -> None:
+    book = RateBook(PRIORS)
+    book.learn("m", "plan", 10.0, 1.0)
+    assert book.estimate("m", STAGES[:1]) == Estimate(1.0, True)
+    assert book.estimate("m", STAGES).measured is False
+    book.learn("m", "plan", 10.0, 2.0)
+    assert book.estimate("m", STAGES[:1]).seconds == pytest.approx(10 * (0.1 + SMOOTHING * 0.1))
+
+
+def test_models_and_phases_learn_apart() -> None:
+    book = RateBook(PRIORS)
+    book.learn("m", "plan", 1.0, 7.0)
+    assert book.estimate("n", STAGES[:1]) == Estimate(10.0, False)
+    assert book.estimate("m", STAGES[1:]) == Estimate(40.0, False)
+
+
+@pytest.mark.parametrize("units", [0.0, -1.0])
+def test_a_phase_without_size_teaches_nothing(units: float) -> None:
+    book = RateBook()
+    book.learn("m", "plan", units, 5.0)
+    assert book.estimate("m", STAGES).measured is False
+
+
+def test_small_sizes_teach_and_odd_times_are_bounded() -> None:
+    book = RateBook()
+    book.learn("m", "plan", 0.5, -5.0)
+    assert book.estimate("m", STAGES[:1]) == Estimate(0.0, True)
+    book.learn("m", "sing", 1e-9, 1e9)
+    assert book.estimate("m", [Stage("sing", 1.0)]) == Estimate(MAX_RATE, True)
+
+
+def test_the_least_lately_learnt_rates_go_first() -> None:
+    book = RateBook(limit=2)
+    for phase in ("a", "b", "a", "c"):
+        book.learn("m", phase, 1.0, 4.0)
+    measured = {phase: book.estimate("m", [Stage(phase, 1.0)]).measured for phase in "abc"}
+    assert measured == {"a": True, "b": False, "c": True}
+
+
+def test_a_reader_keeps_the_mapping_it_began_with() -> None:
+    book = RateBook()
+    before = book._learnt
+    book.learn("m", "a", 1.0, 1.0)
+    assert before == {}
+
+
+def test_progress_is_weighted_by_time() -> None:
+    book = RateBook(PRIORS)
+    assert book.progress("m", STAGES, 0, 0.0) == 0.0
+    assert book.progress("m", STAGES, 0, 0.5) == pytest.approx(2.5 / 45)
+    assert book.progress("m", STAGES, 1, 0.0) == pytest.approx(5 / 45)
+    assert book.progress("m", STAGES, 1, 0.5) == pytest.approx(25 / 45)
+    assert book.progress("m", STAGES, 2, 0.0) == 1.0
+    assert book.progress("m", STAGES, 2, 1.0) == 1.0
+
+
+def test_progress_without_any_time_is_none() -> None:
+    assert RateBook().progress("m", (), 0, 1.0) == 0.0
+    assert RateBook().progress("m", [Stage("a", 0.0)], 0, 1.0) == 0.0
+    assert RateBook(default_rate=0.5).progress("m", [Stage("a", 1.0)], 0, 1.0) == 1.0
+
+
+def test_blend_trusts_the_expectation_first_and_the_pace_last() -> None:
+    assert blend(100.0, 50.0, 0.0) == 100.0
+    assert blend(100.0, 50.0, 0.05) == pytest.approx(95.0)
+    assert blend(100.0, 20.0, 0.1) == pytest.approx(0.9 * 90.0 + 0.1 * 180.0)
+    assert blend(100.0, 100.0, 0.5) == pytest.approx(0.5 * 50.0 + 0.5 * 100.0)
+    assert blend(100.0, 500.0, 1.0) == 0.0
+
+
+@given(expected=st.floats(0, 1e6), elapsed=st.floats(0, 1e6), fraction=st.floats(0, 1))
+def test_blend_is_never_negative(expected: float, elapsed: float, fraction: float) -> None:
+    assert blend(expected, elapsed, fraction) >= 0.0
+
+
+def test_remaining_counts_down_between_reports_and_adds_what_follows() -> None:
+    book = RateBook(PRIORS)
+    assert book.remaining("m", STAGES, 0.0, 0.0, 0.0) == Estimate(45.0, False)
+    assert book.remaining("m", STAGES, 0.0, 0.0, 2.0) == Estimate(43.0, False)
+    assert book.remaining("m", STAGES, 0.0, 0.0, 99.0) == Estimate(40.0, False)
+    assert book.remaining("m", STAGES[1:], 10.0, 0.5, 1.0).seconds == pytest.approx(0.5 * 20 + 0.5 * 10 - 1)
+
+
+def test_remaining_is_measured_where_each_stage_is() -> None:
+    book = RateBook()
+    book.learn("m", "plan", 1.0, 1.0)
+    assert book.remaining("m", STAGES[:1], 0.0, 0.0, 0.0).measured is True
+    assert book.remaining("m", STAGES, 0.0, 0.0, 0.0).measured is False
+
+
+keys = st.tuples(st.text(max_size=4), st.text(max_size=4))
+
+
+@given(st.dictionaries(keys, st.floats(0, 1e6), max_size=8))
+def test_learnt_rates_survive_storage(rates: dict[tuple[str, str], float]) -> None:
+    book = RateBook()
+    for (model, phase), seconds in rates.items():
+        book.learn(model, phase, 1.0, seconds)
+    restored = RateBook.from_json(book.to_json())
+    assert restored.to_json() == book.to_json()
+    for (model, phase), seconds in rates.items():
+        assert restored.estimate(model, [Stage(phase, 1.0)]) == Estimate(seconds, True)
+
+
+def test_a_restored_book_has_its_own_priors_and_limit() -> None:
+    rates = [["m", phase, 4] for phase in "abc"]
+    raw = json.dumps({"seconds_per_unit": rates}).encode()
+    book = RateBook.from_json(raw, {("n", "a"): 5.0}, default_rate=9.0, limit=2)
+    seconds = [book.estimate("m", [Stage(phase, 1.0)]).seconds for phase in "abc"]
+    assert seconds == [9.0, 4.0, 4.0]
+    assert book.estimate("n", [Stage("a", 1.0)]).seconds == 5.0
+    book.learn("m", "d", 1.0, 1.0)
+    assert book.estimate("m", [Stage("b", 1.0)]).measured is False
+
+
+DAMAGED = [
+    "",
+    "{",
+    "[]",
+    "3",
+    "{}",
+    '{"seconds_per_unit": {}}',
+    '{"seconds_per_unit": [3]}',
+    '{"seconds_per_unit": [["m", "a"]]}',
+    '{"seconds_per_unit": [["m", "a", 1, 2]]}',
+    '{"seconds_per_unit": [["m", 1, 1]]}',
+    '{"seconds_per_unit": [[1, "a", 1]]}',
+    '{"seconds_per_unit": [["m", "a", "1"]]}',
+    '{"seconds_per_unit": [["m", "a", -0.1]]}',
+    '{"seconds_per_unit": [["m", "a", NaN]]}',
+    '{"seconds_per_unit": [["m", "a", Infinity]]}',
+    '{"seconds_per_unit": [["m", "a", 1e10]]}',
+    '{"seconds_per_unit": [["m", "a", 1' + "0" * 400 + "]]}",
+    "[" * 100_000,
+    b"\xff\xfe\xfd",
+]
+
+
+@pytest.mark.parametrize("raw", DAMAGED, ids=range(len(DAMAGED)))
+def test_damaged_rates_are_refused(raw: str | bytes) -> None:
+    with pytest.raises(ValueError, match=r".+"):
+        RateBook.from_json(raw)
