@@ -56,4 +56,5 @@ class Patience:
         self._surroundings.sleep(seconds)
 
     def _give_up(self, reason: str) -> NoReturn:
-        raise Unreachable(f"{reason} Gave up after {self._limit_seconds:.0f} seconds; is the server running?")
+        tried = f"Gave up after {self._limit_seconds:.0f} seconds. " if self._failures else ""
+        raise Unreachable(f"{reason} {tried}Is the server running?")

@@ -44,6 +44,8 @@ class Studio:
     ranges: bool = True
     seen: list[Seen] = field(default_factory=list)
     jobs: dict[str, str] = field(default_factory=dict)  # by idempotency key
+    snapshot: dict[str, object] = field(default_factory=lambda: {"status": "ok", "queue": {"limit": 8}})
+    looked: threading.Event = field(default_factory=threading.Event)  # set at the first look at a job
     address: str = ""
 
 
@@ -60,11 +62,12 @@ class Answering(BaseHTTPRequestHandler):
             return
         query = self.studio.seen[-1].query
         if self.path.startswith("/health"):
-            self._send(200, {"status": "ok", "queue": {"limit": 8}})
+            self._send(200, self.studio.snapshot)
         elif "result" in query:
             self._send_body()
         else:
             self._send(200, self.studio.updates.popleft())
+            self.studio.looked.set()
 
     def do_POST(self) -> None:
         self._note(self.rfile.read(int(self.headers.get("content-length", "0"))))

@@ -1,0 +1,45 @@
+"""The command line, `yue2-studio`; its exit codes are listed in `server.commands.endings`."""
+
+from typing import Annotated
+
+import typer
+
+from server.commands.serve import serve
+from server.commands.sing import sing
+from server.commands.status import status
+
+app = typer.Typer(
+    name="yue2-studio",
+    help="Songs from style and lyrics, on your own machine.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+for command in (serve, sing, status):
+    app.command()(command)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        typer.echo(f"yue2-studio {version('yue2-studio')}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and leave.")
+    ] = False,
+) -> None:
+    """Songs from style and lyrics, on your own machine."""
+
+
+def main() -> None:
+    """Run the command line."""
+    app(prog_name="yue2-studio")
+
+
+if __name__ == "__main__":
+    main()

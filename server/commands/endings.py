@@ -1,0 +1,67 @@
+"""How a command ends: its exit code, and a sentence on stderr where it did not do what was asked.
+
+0    done
+1    failed: the sentence says why
+2    the arguments, the settings or the request are wrong
+3    the server cannot be reached, or something else answers at its address
+130  interrupted with Ctrl-C; nothing half-written is left behind
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import typer
+
+FAILED = 1
+WRONG = 2
+NO_SERVER = 3
+INTERRUPTED = 130
+
+
+def say(sentence: str) -> None:
+    """Tell the user something that is not a result."""
+    typer.echo(sentence, err=True)
+
+
+@contextmanager
+def told() -> Iterator[None]:
+    """End the command with a sentence and a code where the block raises one of the project's errors."""
+    from engine.errors import EngineError
+    from server.client.errors import ClientError
+    from server.errors import EdgeError
+    from storage.errors import StorageError
+
+    try:
+        yield
+    except KeyboardInterrupt:
+        say("Interrupted.")
+        raise typer.Exit(INTERRUPTED) from None
+    except (ClientError, EngineError, EdgeError, StorageError) as error:
+        say(str(error))
+        raise typer.Exit(code_of(error)) from None
+    except OSError as error:
+        say(_of_the_system(error))
+        raise typer.Exit(FAILED) from None
+    except MemoryError:
+        say("There was not enough memory; close other programs or ask for something shorter.")
+        raise typer.Exit(FAILED) from None
+
+
+def code_of(error: Exception) -> int:
+    """The exit code of one of the project's errors."""
+    from engine.errors import InvalidRequest, ScoreError, UnknownModel
+    from server.client.errors import BadAddress, BadAnswer, Refused, Unreachable
+    from server.errors import SettingsError
+
+    if isinstance(error, BadAddress | BadAnswer | Unreachable):
+        return NO_SERVER
+    if isinstance(error, InvalidRequest | ScoreError | UnknownModel | SettingsError):
+        return WRONG
+    if isinstance(error, Refused) and error.field:
+        return WRONG
+    return FAILED
+
+
+def _of_the_system(error: OSError) -> str:
+    place = f"{error.filename}: " if error.filename else ""
+    return f"{place}{error.strerror or error}."

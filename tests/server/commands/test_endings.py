@@ -1,0 +1,59 @@
+"""Exit codes and sentences."""
+
+import errno
+
+import pytest
+import typer
+
+from engine.errors import EngineError, InvalidRequest, ScoreError
+from server.client.errors import BadAddress, BadAnswer, JobFailed, JobLost, Refused, Unreachable
+from server.commands.endings import FAILED, INTERRUPTED, NO_SERVER, WRONG, code_of, told
+from server.errors import SettingsError
+from storage.errors import StorageError
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (InvalidRequest("steps", "No."), WRONG),
+        (ScoreError("No.", 1, 2), WRONG),
+        (SettingsError("No."), WRONG),
+        (Refused("No.", "invalid_field", "steps"), WRONG),
+        (Refused("No.", "result_store_full"), FAILED),
+        (JobFailed("No.", "out_of_memory"), FAILED),
+        (JobLost("No."), FAILED),
+        (EngineError("No."), FAILED),
+        (StorageError("No."), FAILED),
+        (Unreachable("No."), NO_SERVER),
+        (BadAnswer("No."), NO_SERVER),
+        (BadAddress("No."), NO_SERVER),
+    ],
+)
+def test_each_error_has_its_exit_code(error: Exception, code: int) -> None:
+    assert code_of(error) == code
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "sentence"),
+    [
+        (JobFailed("The song failed.", "engine_error"), FAILED, "The song failed."),
+        (OSError(errno.EACCES, "Permission denied", "/song.mp3"), FAILED, "/song.mp3: Permission denied."),
+        (OSError("odd"), FAILED, "odd."),
+        (MemoryError(), FAILED, "There was not enough memory"),
+        (KeyboardInterrupt(), INTERRUPTED, "Interrupted."),
+    ],
+)
+def test_an_error_ends_in_a_sentence_on_stderr(
+    capsys: pytest.CaptureFixture[str], error: BaseException, code: int, sentence: str
+) -> None:
+    with pytest.raises(typer.Exit) as left, told():
+        raise error
+    written = capsys.readouterr()
+    assert left.value.exit_code == code
+    assert written.err.startswith(sentence)
+    assert written.out == ""
+
+
+def test_a_bug_is_not_dressed_up() -> None:
+    with pytest.raises(KeyError), told():
+        raise KeyError("bug")

@@ -1,0 +1,70 @@
+"""What was asked for, and the files it goes to."""
+
+import io
+from pathlib import Path
+from typing import BinaryIO
+
+import pytest
+from pydantic import JsonValue
+from rich.console import Console
+
+from engine.errors import InvalidRequest
+from server.commands.bar import Bar
+from server.commands.song import Sung, Wish, format_of, sing
+
+PAYLOAD: dict[str, JsonValue] = {"style": "folk"}
+
+
+def quiet_bar() -> Bar:
+    return Bar(Console(file=io.StringIO()))
+
+
+def singer(payload: dict[str, JsonValue], sink: BinaryIO, bar: Bar) -> Sung:
+    """Sing at once."""
+    sink.write(b"audio of " + str(payload["style"]).encode())
+    return Sung(1.5, {"abc": "X:1\n"})
+
+
+def broken_singer(payload: dict[str, JsonValue], sink: BinaryIO, bar: Bar) -> Sung:
+    """Break off in the middle."""
+    sink.write(b"half")
+    raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [("a.mp3", "mp3"), ("a.OPUS", "opus"), ("a.ogg", "opus"), ("a.b.flac", "flac"), ("a.wav", "wav16")],
+)
+def test_the_name_says_the_format(name: str, expected: str) -> None:
+    assert format_of(Path(name)) == expected
+
+
+@pytest.mark.parametrize("name", ["song", "song.aac", ".mp3"])
+def test_a_name_without_a_known_ending_is_refused(name: str) -> None:
+    with pytest.raises(InvalidRequest, match="end the name in one of"):
+        format_of(Path(name))
+
+
+def test_song_and_score_are_written(tmp_path: Path) -> None:
+    wish = Wish(PAYLOAD, tmp_path / "song.mp3", tmp_path / "song.abc", "1")
+    assert sing(wish, singer, quiet_bar()).seconds == 1.5
+    assert (tmp_path / "song.mp3").read_bytes() == b"audio of folk"
+    assert (tmp_path / "song.abc").read_text() == "X:1\n"
+    assert len(list(tmp_path.iterdir())) == 2
+
+
+def test_without_a_score_file_only_the_song_is_written(tmp_path: Path) -> None:
+    sing(Wish(PAYLOAD, tmp_path / "song.mp3", None, "1"), singer, quiet_bar())
+    assert [path.name for path in tmp_path.iterdir()] == ["song.mp3"]
+
+
+def test_an_interrupted_song_leaves_no_file(tmp_path: Path) -> None:
+    wish = Wish(PAYLOAD, tmp_path / "song.mp3", tmp_path / "song.abc", "1")
+    with pytest.raises(KeyboardInterrupt):
+        sing(wish, broken_singer, quiet_bar())
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("replay", [{}, {"abc": 7}, None, []])
+def test_a_replay_without_a_score_has_an_empty_one(replay: JsonValue) -> None:
+    assert Sung(1.0, replay).abc == ""

@@ -1,0 +1,157 @@
+"""The command line as its user sees it."""
+
+import json
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from server.__main__ import app
+from tests.server.client.double import Studio, studio_double
+from tests.server.commands.test_snapshot import QUEUE, RESULTS, WORKER
+
+ROOT = Path(__file__).parents[2]
+SNAPSHOT = {"status": "ok", "queue": QUEUE, "results": RESULTS, "worker": WORKER}
+
+
+@pytest.fixture
+def studio() -> Iterator[Studio]:
+    with studio_double() as double:
+        double.snapshot = {**SNAPSHOT}
+        yield double
+
+
+@pytest.fixture
+def runner() -> CliRunner:
+    return CliRunner()
+
+
+def test_the_version_is_told(runner: CliRunner) -> None:
+    answer = runner.invoke(app, ["--version"])
+    assert answer.exit_code == 0
+    assert answer.stdout.startswith("yue2-studio 0.")
+
+
+def test_the_three_commands_are_listed(runner: CliRunner) -> None:
+    answer = runner.invoke(app, ["--help"])
+    assert all(command in answer.stdout for command in ("serve", "sing", "status"))
+
+
+def test_status_is_a_table(runner: CliRunner, studio: Studio) -> None:
+    answer = runner.invoke(app, ["status", "--server", studio.address])
+    assert answer.exit_code == 0
+    assert "1 running, 2 waiting, 5 of 8 places free" in answer.stdout
+
+
+def test_status_as_json_is_the_servers_own(runner: CliRunner, studio: Studio) -> None:
+    answer = runner.invoke(app, ["status", "--server", studio.address, "--json", "--key", "secret"])
+    assert json.loads(answer.stdout) == SNAPSHOT
+    assert studio.seen[0].headers["authorization"] == "Bearer secret"
+
+
+def test_a_server_that_is_not_there_is_a_sentence(runner: CliRunner) -> None:
+    with studio_double() as gone:
+        address = gone.address
+    answer = runner.invoke(app, ["status", "--server", address])
+    assert (answer.exit_code, answer.stdout) == (3, "")
+    assert answer.stderr == f"Cannot connect to {address}. Is the server running?\n"
+
+
+def test_singing_on_a_server(runner: CliRunner, studio: Studio, tmp_path: Path) -> None:
+    studio.body = b'{"abc": "X:1"}'
+    studio.updates.append({"status": "done", "tracks": {"count": 1, "items": [{"seconds": 12.0}]}})
+    output, score = tmp_path / "song.mp3", tmp_path / "song.abc"
+    told = ["--lyrics", "-", "--seed", "7", "--duration", "30", "-o", str(output), "--score", str(score)]
+    answer = runner.invoke(app, ["sing", "--server", studio.address, *told], input="[Verse]\nla la")
+    assert answer.exit_code == 0, answer.stderr
+    assert answer.stdout == f"{output}  12.0 s  seed 7\n"
+    assert (output.read_bytes(), score.read_text()) == (studio.body, "X:1")
+    assert json.loads(studio.seen[0].body) == {
+        "style": "",
+        "lyrics": "[Verse]\nla la",
+        "abc": "",
+        "lm_seed": 7,
+        "seed": 7,
+        "output_format": "mp3",
+        "duration": 30.0,
+    }
+
+
+def test_a_failed_song_is_a_sentence_and_no_file(runner: CliRunner, studio: Studio, tmp_path: Path) -> None:
+    studio.updates.append({"status": "failed", "code": "out_of_memory", "error": "Too little memory."})
+    answer = runner.invoke(
+        app, ["sing", "--server", studio.address, "--style", "folk", "-o", str(tmp_path / "s.mp3")]
+    )
+    assert (answer.exit_code, answer.stderr) == (1, "Too little memory.\n")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_words_and_score_come_from_files(runner: CliRunner, studio: Studio, tmp_path: Path) -> None:
+    words, tune = tmp_path / "words.txt", tmp_path / "tune.abc"
+    words.write_text("\ufeff[Verse]\nGrüße", "utf-8")
+    tune.write_text("X:1\nK:C\nC\n")
+    studio.updates.append({"status": "done"})
+    studio.body = b"{}"
+    files = ["--lyrics-file", str(words), "--abc-file", str(tune), "-o", str(tmp_path / "s.wav")]
+    answer = runner.invoke(app, ["sing", "--server", studio.address, *files])
+    assert answer.exit_code == 0, answer.stderr
+    sent = json.loads(studio.seen[0].body)
+    assert (sent["lyrics"], sent["abc"], sent["output_format"]) == (
+        "[Verse]\nGrüße",
+        "X:1\nK:C\nC\n",
+        "wav16",
+    )
+    assert sent["seed"] == sent["lm_seed"] < 2**52
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["--style", "folk", "-o", "song.aac"], "end the name in one of"),
+        (["--lyrics", "la", "--lyrics-file", "words.txt", "-o", "s.mp3"], "give the words once"),
+        (["--style", "folk", "-o", "s.mp3", "--score", "s.mp3"], "name another file"),
+        (["--style", "folk"], "--output"),
+        (["--style", "folk", "--seed", "-1", "-o", "s.mp3"], "--seed"),
+    ],
+)
+def test_wrong_arguments_are_told(runner: CliRunner, arguments: list[str], sentence: str) -> None:
+    answer = runner.invoke(
+        app, ["sing", "--server", "http://127.0.0.1:1", *arguments], env={"COLUMNS": "200"}
+    )
+    assert answer.exit_code == 2
+    assert sentence in answer.stderr
+
+
+@pytest.mark.parametrize("present", [True, False])
+def test_a_file_that_cannot_be_read_is_a_sentence(runner: CliRunner, tmp_path: Path, present: bool) -> None:
+    words = tmp_path / "words.txt"
+    if present:
+        words.write_bytes(b"\xff\xfe")
+    answer = runner.invoke(app, ["sing", "--lyrics-file", str(words), "-o", str(tmp_path / "s.mp3")])
+    assert answer.exit_code == (2 if present else 1)
+    assert answer.stderr.startswith(str(words))
+
+
+def test_ctrl_c_cancels_on_the_server_and_leaves_no_file(studio: Studio, tmp_path: Path) -> None:
+    studio.updates.extend([{"status": "running", "phase": "rendering", "progress": 0.1}] * 1000)
+    command = [sys.executable, "-m", "server", "sing", "--server", studio.address, "--style", "folk"]
+    with subprocess.Popen(
+        [*command, "-o", str(tmp_path / "s.mp3")], stderr=subprocess.PIPE, text=True, cwd=ROOT
+    ) as singing:
+        assert studio.looked.wait(30)
+        singing.send_signal(signal.SIGINT)
+        _, told = singing.communicate(timeout=30)
+    assert (singing.returncode, told) == (130, "Interrupted.\n")
+    assert studio.seen[-1].query["cancel"] == "1"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_help_comes_without_loading_the_engine() -> None:
+    heavy = "{'numpy', 'torch', 'soundfile', 'httpx2', 'pydantic', 'starlette', 'uvicorn'}"
+    program = f"import sys, server.__main__; print(sorted({heavy} & set(sys.modules)))"
+    loaded = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert loaded.stdout.strip() == "[]"
