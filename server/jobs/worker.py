@@ -53,11 +53,16 @@ class Worker:
         """Begin to take jobs; once."""
         self._thread.start()
 
+    @property
+    def alive(self) -> bool:
+        """Whether the thread runs."""
+        return self._thread.is_alive()
+
     def stop(self, deadline_seconds: float) -> bool:
         """Wait for the thread, after the queue was closed; False where it is still in its job at the deadline."""
-        if self._thread.is_alive():
+        if self.alive:
             self._thread.join(deadline_seconds)
-        return not self._thread.is_alive()
+        return not self.alive
 
     def _work_off(self) -> None:
         while (job := self._queue.take()) is not None:

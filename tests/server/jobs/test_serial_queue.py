@@ -1,6 +1,8 @@
 import random
+import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import partial
 
 import pytest
 from hypothesis import settings
@@ -307,30 +309,45 @@ def test_a_full_queue_that_is_closed_says_closed() -> None:
         queue.check_admitting()
 
 
-@pytest.mark.parametrize("wake", ["release", "settle", "close"])
-def test_a_taker_waits_for_its_turn(wake: str) -> None:
-    queue = SerialQueue(3)
-    if wake != "release":
-        for id in "ab":
-            queue.admit(make_job(id))
-            queue.release(id)
-        running = queue.take()
-        assert running is not None
-    else:
-        queue.admit(make_job("b"))
+def taking_in_a_thread(queue: SerialQueue) -> tuple[threading.Thread, list[Job | None]]:
     taken: list[Job | None] = []
-    thread = threading.Thread(target=lambda: taken.append(queue.take()))
+    thread = threading.Thread(target=lambda: taken.append(queue.take()), daemon=True)
     thread.start()
-    wakes: dict[str, Callable[[], object]] = {
-        "release": lambda: queue.release("b"),
-        "settle": lambda: queue.settle(running, JobState.DONE),  # type: ignore[arg-type]
-        "close": queue.close,
-    }
     thread.join(0.01)
     assert taken == []
-    wakes[wake]()
+    return thread, taken
+
+
+def test_a_taker_waits_for_a_release() -> None:
+    queue = Watched()
+    job = make_job("a")
+    queue.admit(job)
+    thread, taken = taking_in_a_thread(queue)
+    queue.release("a")
     thread.join(PATIENCE)
-    assert [job and job.id for job in taken] == [None if wake == "close" else "b"]
+    assert taken == [job]
+
+
+def test_a_taker_waits_for_the_running_job_to_end() -> None:
+    queue = Watched()
+    first, second = queue.submit("a", "b")
+    queue.begin()
+    thread, taken = taking_in_a_thread(queue)
+    queue.settle(first, JobState.DONE)
+    thread.join(PATIENCE)
+    assert taken == [second]
+
+
+@pytest.mark.parametrize("running", [False, True])
+def test_a_taker_leaves_when_the_queue_closes(running: bool) -> None:
+    queue = Watched()
+    if running:
+        queue.submit("a", "b")
+        queue.begin()
+    thread, taken = taking_in_a_thread(queue)
+    queue.close()
+    thread.join(PATIENCE)
+    assert taken == [None]
 
 
 def test_the_worker_line() -> None:
@@ -640,9 +657,9 @@ class Race:
 
     def run(self) -> None:
         self.tally["late"] = 0
-        workers = [threading.Thread(target=self.guarded(self.worker)) for _ in range(2)]
+        workers = [threading.Thread(target=self.guarded(self.worker), daemon=True) for _ in range(2)]
         clients = [
-            threading.Thread(target=self.guarded(lambda seed=seed: self.client(seed)))  # type: ignore[misc]
+            threading.Thread(target=self.guarded(partial(self.client, seed)), daemon=True)
             for seed in range(self.CLIENTS)
         ]
         for thread in (*workers, *clients):
@@ -656,6 +673,16 @@ class Race:
             thread.join(PATIENCE)
 
 
+@pytest.fixture
+def hurry() -> Iterator[None]:
+    """Make threads take turns far more often than usual."""
+    usual = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    yield
+    sys.setswitchinterval(usual)
+
+
+@pytest.mark.usefixtures("hurry")
 def test_sixteen_clients_never_break_the_limits() -> None:
     race = Race()
     race.run()

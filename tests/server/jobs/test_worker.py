@@ -253,13 +253,16 @@ def test_stopping_says_where_a_native_call_did_not_return() -> None:
     assert started.wait(PATIENCE)
     shop.queue.close()
     assert shop.worker.stop(0.0) is False
+    assert shop.worker.alive
     returned.set()
     assert shop.worker.stop(PATIENCE) is True
+    assert not shop.worker.alive
     assert job.state is JobState.DONE
 
 
 def test_a_worker_never_started_is_stopped() -> None:
     worker = Worker(SerialQueue(1), classify, print)
+    assert not worker.alive
     assert worker.stop(0.0) is True
 
 
