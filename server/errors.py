@@ -1,0 +1,312 @@
+"""What can go wrong at the HTTP edge, and how every error of the project is answered.
+
+EdgeError
+├── SettingsError          a setting is out of bounds; the server does not start
+├── InvalidJson            the body is not one JSON object, at a line and column
+├── UnsupportedMedia       the body is of a type that the route does not read
+├── BodyTooLarge           the body is over the limit
+├── HeadersTooLarge        the request line and headers are over the limit
+├── MalformedRequest       the bytes received are not HTTP
+├── IdempotencyMismatch    the key was used before, with another request
+├── Unauthorized           no valid key where one is needed
+├── ForbiddenHost          the Host header names no host of ours
+├── ForbiddenOrigin        a page of a foreign origin calls
+├── UnknownRoute           no route of that path
+├── MethodNotAllowed       the route has no such method
+├── PreconditionFailed     If-Match names another version
+├── RangeNotSatisfiable    the range lies outside the result
+├── ClientStalled          the client stopped reading its response
+└── TooMany                a bound on concurrent work is reached
+    ├── TooManySynchronous
+    ├── TooManyDownloads
+    ├── TooManyUploads
+    └── TooManyStreams
+
+`ANSWERS` is the one table from error classes, those of `storage`, `engine` and `server.jobs` too, to HTTP.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from engine import errors as engine
+from server.jobs import errors as jobs
+from server.jobs.job import JobState
+from storage import errors as storage
+from storage.entry import JSON
+
+RETRY_AFTER_SECONDS: Final = 5
+INTERNAL_CODE: Final = "internal_error"
+OUT_OF_MEMORY_MESSAGE: Final = "There was not enough memory for this job; ask for a shorter song or fewer variations, or use a smaller model."
+
+
+class EdgeError(Exception):
+    """Root of the errors of the HTTP edge."""
+
+
+class SettingsError(EdgeError):
+    """A setting is out of bounds; the message names variable, value and bounds."""
+
+
+class InvalidJson(EdgeError):
+    """The body is not one JSON object; `line` and `column` count from 1 where known."""
+
+    def __init__(self, reason: str, line: int = 1, column: int = 1) -> None:
+        super().__init__(
+            f"The body is not a JSON object that can be read: {reason} (line {line}, column {column})."
+        )
+        self.line = line
+        self.column = column
+
+
+class UnsupportedMedia(EdgeError):
+    """The body is of a type that the route does not read."""
+
+    def __init__(self, sent: str, wanted: str) -> None:
+        super().__init__(f"The Content-Type {sent[:80]!r} is not read here; send {wanted}.")
+
+
+class BodyTooLarge(EdgeError):
+    """The body is over `limit` bytes."""
+
+    def __init__(self, limit: int) -> None:
+        super().__init__(f"The body is larger than {limit} bytes; send less.")
+        self.limit = limit
+
+
+class HeadersTooLarge(EdgeError):
+    """The request line and headers are over `limit` bytes."""
+
+    def __init__(self, limit: int) -> None:
+        super().__init__(f"The request line and headers are larger than {limit} bytes; send less.")
+        self.limit = limit
+
+
+class MalformedRequest(EdgeError):
+    """The bytes received are not HTTP."""
+
+    def __init__(self) -> None:
+        super().__init__("The request is not valid HTTP/1.1; check its request line, headers and framing.")
+
+
+class IdempotencyMismatch(EdgeError):
+    """The Idempotency-Key was used before, with another request."""
+
+    def __init__(self) -> None:
+        super().__init__("This Idempotency-Key was used with another request; choose a new key.")
+
+
+class Unauthorized(EdgeError):
+    """No valid key where one is needed."""
+
+    def __init__(self) -> None:
+        super().__init__("A valid API key is needed; send it as Authorization: Bearer KEY or as X-Api-Key.")
+
+
+class ForbiddenHost(EdgeError):
+    """The Host header names no host of ours."""
+
+    def __init__(self, host: str) -> None:
+        super().__init__(
+            f"The host name {host[:80]!r} is not served here; use the server's address, or add it to YUE2_ALLOWED_HOSTS."
+        )
+
+
+class ForbiddenOrigin(EdgeError):
+    """A page of a foreign origin calls."""
+
+    def __init__(self, origin: str) -> None:
+        super().__init__(
+            f"Pages of {origin[:80]!r} may not use this server; add the origin to YUE2_ALLOWED_ORIGINS to let them."
+        )
+
+
+class UnknownRoute(EdgeError):
+    """No route of that path."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__(f"There is nothing at {path[:80]!r}; /openapi.json lists what is.")
+
+
+class MethodNotAllowed(EdgeError):
+    """The route has no such method; `allowed` lists those it has."""
+
+    def __init__(self, method: str, allowed: Sequence[str]) -> None:
+        self.allowed = tuple(sorted(allowed))
+        super().__init__(f"{method[:20]} is not possible here; use one of: {', '.join(self.allowed)}.")
+
+
+class PreconditionFailed(EdgeError):
+    """If-Match names another version of the result."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "The result is not the version that If-Match names; fetch it again without that header."
+        )
+
+
+class RangeNotSatisfiable(EdgeError):
+    """The range lies outside the result of `length` bytes."""
+
+    def __init__(self, length: int) -> None:
+        super().__init__(f"The result has {length} bytes and none in that range; ask for a range inside it.")
+        self.length = length
+
+
+class ClientStalled(EdgeError):
+    """The client stopped reading its response; nothing can be answered any more."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(f"The client read nothing for {seconds:g} seconds; the connection was ended.")
+
+
+class TooMany(EdgeError):
+    """A bound on concurrent work is reached; nothing was begun."""
+
+    def __init__(self, what: str, limit: int) -> None:
+        super().__init__(f"All {limit} places for {what} are taken; wait a few seconds and try again.")
+        self.limit = limit
+
+
+class TooManySynchronous(TooMany):
+    """Every place for synchronous requests is taken."""
+
+
+class TooManyDownloads(TooMany):
+    """Every place for downloads is taken."""
+
+
+class TooManyUploads(TooMany):
+    """Every place for uploads is taken."""
+
+
+class TooManyStreams(TooMany):
+    """Every place for log streams, event streams or waiting requests is taken."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """How a class of errors is answered: HTTP status, code, whether to try again soon."""
+
+    status: int
+    code: str
+    retry: bool = False
+
+
+_INTERNAL: Final = Answer(500, INTERNAL_CODE)
+
+ANSWERS: Final[Mapping[type[Exception], Answer]] = {
+    EdgeError: _INTERNAL,
+    SettingsError: _INTERNAL,
+    InvalidJson: Answer(400, "invalid_json"),
+    UnsupportedMedia: Answer(415, "unsupported_media"),
+    BodyTooLarge: Answer(413, "body_too_large"),
+    HeadersTooLarge: Answer(431, "headers_too_large"),
+    MalformedRequest: Answer(400, "malformed_request"),
+    IdempotencyMismatch: Answer(422, "idempotency_mismatch"),
+    Unauthorized: Answer(401, "unauthorized"),
+    ForbiddenHost: Answer(421, "forbidden_host"),
+    ForbiddenOrigin: Answer(403, "forbidden_origin"),
+    UnknownRoute: Answer(404, "unknown_route"),
+    MethodNotAllowed: Answer(405, "method_not_allowed"),
+    PreconditionFailed: Answer(412, "precondition_failed"),
+    RangeNotSatisfiable: Answer(416, "range_not_satisfiable"),
+    ClientStalled: _INTERNAL,
+    TooMany: _INTERNAL,
+    TooManySynchronous: Answer(429, "too_many_synchronous", retry=True),
+    TooManyDownloads: Answer(429, "too_many_downloads", retry=True),
+    TooManyUploads: Answer(429, "too_many_uploads", retry=True),
+    TooManyStreams: Answer(429, "too_many_streams", retry=True),
+    storage.StorageError: _INTERNAL,
+    storage.StoreFull: Answer(507, "result_store_full"),
+    storage.ResultTooLarge: Answer(507, "result_too_large"),
+    storage.DiskFull: Answer(507, "disk_full"),
+    storage.UnknownEntry: Answer(404, "unknown_job"),
+    storage.EntryExpired: Answer(410, "expired"),
+    storage.NotStored: Answer(404, "not_ready"),
+    storage.OutputLocked: _INTERNAL,
+    jobs.JobError: _INTERNAL,
+    jobs.QueueFull: Answer(429, "queue_full", retry=True),
+    jobs.QueueClosed: Answer(503, "shutting_down"),
+    jobs.UnknownJob: Answer(404, "unknown_job"),
+    jobs.JobCancelled: Answer(409, "cancelled"),
+    jobs.JobInterrupted: Answer(503, jobs.INTERRUPTED_CODE),
+    engine.EngineError: Answer(500, "engine_error"),
+    engine.InvalidRequest: Answer(400, "invalid_field"),
+    engine.UnknownField: Answer(400, "unknown_field"),
+    engine.MissingInput: Answer(400, "missing_input"),
+    engine.ScoreError: Answer(400, "invalid_score"),
+    engine.UnknownModel: Answer(404, "unknown_model"),
+    engine.OutOfMemory: Answer(500, "out_of_memory"),
+}
+
+
+def answer_for(error: BaseException) -> Answer:
+    """The row of the nearest listed class; any other error is an internal one."""
+    for kind in type(error).__mro__:
+        if kind in ANSWERS:
+            return ANSWERS[kind]
+    return _INTERNAL
+
+
+def error_body(error: BaseException, request_id: str = "") -> tuple[int, dict[str, str], dict[str, JSON]]:
+    """Status, headers and JSON of an error.
+
+    The words of an internal error stay in the log, where `request_id` finds them.
+    """
+    answer = answer_for(error)
+    body: dict[str, JSON] = {"error": str(error), "code": answer.code}
+    if answer is _INTERNAL:
+        body["error"] = (
+            f"Something went wrong inside the server; its log says what, under the request id {request_id or 'unknown'}."
+        )
+    headers: dict[str, str] = {}
+    if answer.retry:
+        headers["Retry-After"] = str(RETRY_AFTER_SECONDS)
+        body["retry_after_seconds"] = RETRY_AFTER_SECONDS
+    _blame(error, body)
+    _frame(error, headers)
+    return answer.status, headers, body
+
+
+def _blame(error: BaseException, body: dict[str, JSON]) -> None:
+    """Add where in the request the error lies."""
+    if isinstance(error, engine.InvalidRequest) and error.field:
+        body["field"] = error.field
+    if isinstance(error, engine.ScoreError | InvalidJson):
+        body["line"] = error.line
+        body["column"] = error.column
+    if isinstance(error, engine.ScoreError):
+        body["field"] = "abc"
+    if isinstance(error, engine.UnknownModel):
+        body["field"] = "model"
+
+
+def _frame(error: BaseException, headers: dict[str, str]) -> None:
+    """Add the headers that HTTP asks for beside the status."""
+    if isinstance(error, Unauthorized):
+        headers["WWW-Authenticate"] = "Bearer"
+    if isinstance(error, MethodNotAllowed):
+        headers["Allow"] = ", ".join(error.allowed)
+    if isinstance(error, RangeNotSatisfiable):
+        headers["Content-Range"] = f"bytes */{error.length}"
+    if isinstance(error, BodyTooLarge | HeadersTooLarge | MalformedRequest):
+        headers["Connection"] = "close"
+
+
+def job_outcome(error: BaseException) -> tuple[JobState, str, str]:
+    """State, code and sentence of a job whose work raised `error`."""
+    if isinstance(error, jobs.JobCancelled):
+        return JobState.CANCELLED, "", ""
+    if isinstance(error, MemoryError | engine.OutOfMemory):
+        return JobState.FAILED, "out_of_memory", OUT_OF_MEMORY_MESSAGE
+    if isinstance(error, storage.StoreFull | storage.ResultTooLarge | storage.DiskFull | jobs.JobInterrupted):
+        return JobState.FAILED, answer_for(error).code, str(error)
+    if isinstance(error, engine.EngineError):
+        return JobState.FAILED, "engine_error", str(error)
+    kind = type(error).__name__
+    return (
+        JobState.FAILED,
+        "engine_error",
+        f"The engine failed unexpectedly ({kind}); the server's log says where.",
+    )

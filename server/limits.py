@@ -1,0 +1,81 @@
+"""Bounds on concurrent work at the HTTP edge: refuse at once, never wait."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Final, TypeVar
+
+import anyio
+import anyio.to_thread
+
+from server.errors import (
+    RETRY_AFTER_SECONDS as RETRY_AFTER_SECONDS,
+)
+from server.errors import (
+    TooMany,
+    TooManyDownloads,
+    TooManyStreams,
+    TooManySynchronous,
+    TooManyUploads,
+)
+
+WORKERS: Final = 20
+SYNCHRONOUS: Final = 8
+DOWNLOADS: Final = 4
+UPLOADS: Final = 2
+LOG_STREAMS: Final = 2
+EVENT_STREAMS: Final = 64
+WAITS: Final = 64
+CONNECTIONS: Final = 512
+MAX_BODY_BYTES: Final = 64 * 1024 * 1024
+MAX_JSON_BYTES: Final = 2 * 1024 * 1024
+SOCKET_SECONDS: Final = 15.0
+BODY_SECONDS: Final = 300.0
+
+Returned = TypeVar("Returned")
+
+
+class Slots:
+    """`total` places of one kind, taken and given back on the event loop only.
+
+    Owner of the number that are held.
+    """
+
+    def __init__(self, total: int, what: str, refusal: type[TooMany]) -> None:
+        self.total = total
+        self._what = what
+        self._refusal = refusal
+        self._held = 0
+
+    @property
+    def held(self) -> int:
+        """Places taken now."""
+        return self._held
+
+    @contextmanager
+    def slot(self) -> Iterator[None]:
+        """Hold one place for a `with` block; raises the kind's TooMany at once where none is free."""
+        if self._held >= self.total:
+            raise self._refusal(self._what, self.total)
+        self._held += 1
+        try:
+            yield
+        finally:
+            self._held -= 1
+
+
+class Limits:
+    """Every bound of one server, and the pool of workers that blocking calls run in."""
+
+    def __init__(self, workers: int = WORKERS) -> None:
+        self.workers_total = workers
+        self._workers = anyio.CapacityLimiter(workers)
+        self.synchronous = Slots(SYNCHRONOUS, "synchronous requests", TooManySynchronous)
+        self.downloads = Slots(DOWNLOADS, "downloads", TooManyDownloads)
+        self.uploads = Slots(UPLOADS, "uploads", TooManyUploads)
+        self.log_streams = Slots(LOG_STREAMS, "log streams", TooManyStreams)
+        self.event_streams = Slots(EVENT_STREAMS, "event streams", TooManyStreams)
+        self.waits = Slots(WAITS, "waiting requests", TooManyStreams)
+
+    async def run(self, call: Callable[[], Returned]) -> Returned:
+        """Run a blocking call in the pool; waits for a free worker, raises what the call raises."""
+        return await anyio.to_thread.run_sync(call, limiter=self._workers)

@@ -1,0 +1,265 @@
+"""Answers: small JSON, stored results streamed from disk, server-sent events."""
+
+import asyncio
+import errno
+import json
+import os
+import sys
+import time
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import ExitStack
+from typing import Final
+from urllib.parse import quote
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+
+from server.conditional import Selection, select
+from server.errors import ClientStalled
+from server.limits import SOCKET_SECONDS, Limits, Slots
+from storage.entry import JSON, Part
+from storage.store import Lease
+
+MIN_SLICE_BYTES: Final = 64 * 1024
+MAX_SLICE_BYTES: Final = 512 * 1024
+QUICK_SECONDS: Final = 0.25
+PING_SECONDS: Final = 15.0
+_UNSUPPORTED: Final = frozenset({errno.EOPNOTSUPP, errno.ENOSYS, errno.EINVAL})
+EVENT_HEADERS: Final = {
+    "Content-Type": "text/event-stream; charset=utf-8",
+    "Cache-Control": "no-cache, no-transform",
+    "X-Accel-Buffering": "no",
+}
+
+
+def json_response(payload: JSON, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
+    """Compact JSON that no cache keeps, unless `headers` say otherwise."""
+    text = json.dumps(payload, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    body = text.encode(errors="replace")
+    return Response(
+        body, status, {"Cache-Control": "no-store", **(headers or {})}, media_type="application/json"
+    )
+
+
+def disposition(filename: str) -> str:
+    """A Content-Disposition that offers `filename`: RFC 6266 with the encoding of RFC 8187 where it is not plain."""
+    plain = "".join(
+        letter if letter.isascii() and letter.isprintable() and letter not in '"\\%' else "_"
+        for letter in filename
+    )
+    if plain == filename:
+        return f'inline; filename="{filename}"'
+    return f"inline; filename=\"{plain}\"; filename*=UTF-8''{quote(filename, safe='', errors='replace')}"
+
+
+class FileSlices:
+    """Reads an open file: what the page cache holds on the event loop, the rest in the pool.
+
+    A hop to a worker costs two hand-overs of the interpreter lock, which beside busy Python code is far more than
+    the copy. Owner of the knowledge whether the file system can tell cached bytes from others.
+    """
+
+    def __init__(self, fd: int, limits: Limits) -> None:
+        self._fd = fd
+        self._limits = limits
+        self._tells_cached = sys.platform == "linux"
+
+    async def read(self, offset: int, size: int) -> bytes | bytearray:
+        """At least one byte and at most `size`, from `offset`. Raises EOFError where the file ends before."""
+        found = self._read_cached(offset, size) if self._tells_cached else b""
+        if not found:
+            found = await self._limits.run(lambda: os.pread(self._fd, size, offset))
+        if not found:
+            raise EOFError("A stored result is shorter than its record says.")
+        return found
+
+    def _read_cached(self, offset: int, size: int) -> bytes | bytearray:
+        if sys.platform != "linux":
+            return b""
+        buffer = bytearray(size)
+        try:
+            count = os.preadv(self._fd, [buffer], offset, os.RWF_NOWAIT)
+        except BlockingIOError:
+            return b""
+        except OSError as error:
+            if error.errno not in _UNSUPPORTED:
+                raise
+            self._tells_cached = False
+            return b""
+        del buffer[count:]
+        return buffer
+
+
+class ResultResponse(Response):
+    """A stored result, or one part of it, with ranges and preconditions.
+
+    Owns the lease it is given and closes it however the delivery ends. Takes one of the places for downloads
+    (raising TooManyDownloads) unless `held` brings a place along, which is then given back at the end.
+    """
+
+    def __init__(
+        self,
+        lease: Lease,
+        part: Part | None,
+        request: Request,
+        limits: Limits,
+        *,
+        held: ExitStack | None = None,
+        send_seconds: float = SOCKET_SECONDS,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        entry = lease.entry
+        self._lease = lease
+        self._part = part or Part("body", 0, entry.content_type, 0, entry.size_bytes)
+        self._request = request
+        self._limits = limits
+        self._held = held
+        self._send_seconds = send_seconds
+        super().__init__(headers=self._described(clock()))
+
+    def _described(self, now: float) -> dict[str, str]:
+        entry, part = self._lease.entry, self._part
+        left = 0 if entry.expires_at is None else max(0, int(entry.expires_at - now))
+        described = {
+            "Content-Type": part.content_type,
+            "ETag": f'"{entry.sha256}-{part.offset}-{part.length}"',
+            "Accept-Ranges": "bytes",
+            "Cache-Control": f"private, immutable, max-age={left}",
+            "X-Content-Type-Options": "nosniff",
+        }
+        if part.filename:
+            described["Content-Disposition"] = disposition(part.filename)
+        return described
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer. Raises PreconditionFailed, RangeNotSatisfiable, TooManyDownloads before anything is sent."""
+        with ExitStack() as stack:
+            stack.callback(self._lease.close)
+            if self._held is not None:
+                stack.enter_context(self._held)
+            chosen = select(
+                self._request.method, self._request.headers, self.headers["etag"], self._part.length
+            )
+            if chosen.length and self._request.method != "HEAD":
+                if self._held is None:
+                    stack.enter_context(self._limits.downloads.slot())
+                await self._start(chosen, send)
+                await self._deliver(chosen, receive, send)
+            else:
+                await self._start(chosen, send)
+                await send({"type": "http.response.body", "body": b""})
+
+    async def _start(self, chosen: Selection, send: Send) -> None:
+        self.status_code = chosen.status
+        if chosen.status == 304:
+            del self.headers["content-type"]
+            del self.headers["content-length"]
+        else:
+            self.headers["content-length"] = str(chosen.length)
+        if chosen.status == 206:
+            self.headers["content-range"] = f"bytes {chosen.start}-{chosen.stop - 1}/{self._part.length}"
+        await send({"type": "http.response.start", "status": chosen.status, "headers": self.raw_headers})
+
+    async def _deliver(self, chosen: Selection, receive: Receive, send: Send) -> None:
+        """Send slice by slice; slices grow while the client keeps up, so that a slow one still meets the limit."""
+        slices = FileSlices(self._lease.fd, self._limits)
+        position, stop = self._part.offset + chosen.start, self._part.offset + chosen.stop
+        size = MIN_SLICE_BYTES
+        gone = asyncio.create_task(_until_gone(receive))
+        try:
+            while position < stop and not gone.done():
+                body = await slices.read(position, min(size, stop - position))
+                position += len(body)
+                began = time.monotonic()
+                await timely(
+                    send({"type": "http.response.body", "body": body, "more_body": position < stop}),
+                    self._send_seconds,
+                )
+                quick = time.monotonic() - began < QUICK_SECONDS
+                size = min(size * 2, MAX_SLICE_BYTES) if quick else max(size // 2, MIN_SLICE_BYTES)
+        finally:
+            gone.cancel()
+
+
+async def timely(sending: Awaitable[None], seconds: float) -> None:
+    """Await one send; raises ClientStalled where the client takes nothing for that long."""
+    try:
+        async with asyncio.timeout(seconds):
+            await sending
+    except TimeoutError:
+        raise ClientStalled(seconds) from None
+
+
+async def _until_gone(receive: Receive) -> None:
+    """Return when the client has gone; what it still sends is dropped."""
+    while (await receive())["type"] != "http.disconnect":
+        continue
+
+
+class EventStream(Response):
+    """Server-sent events from pairs of event name and data, for as long as the client stays.
+
+    The source is not advanced while the client is slow, so a source that tells the newest state skips what a slow
+    client would have missed anyway. Takes one of `slots` (raising its TooMany). Closes the source at the end.
+    """
+
+    def __init__(
+        self,
+        source: AsyncIterator[tuple[str, str]],
+        slots: Slots,
+        *,
+        ping_seconds: float = PING_SECONDS,
+        send_seconds: float = SOCKET_SECONDS,
+    ) -> None:
+        super().__init__(headers=EVENT_HEADERS)
+        del self.headers["content-length"]
+        self._source = source
+        self._slots = slots
+        self._ping_seconds = ping_seconds
+        self._send_seconds = send_seconds
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Stream until the source ends or the client goes."""
+        try:
+            with self._slots.slot():
+                await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
+                if scope["method"] == "HEAD" or await self._relay(receive, send):
+                    await send({"type": "http.response.body", "body": b""})
+        finally:
+            if isinstance(self._source, AsyncGenerator):
+                await self._source.aclose()
+
+    async def _relay(self, receive: Receive, send: Send) -> bool:
+        """Pass events on, with a comment when there are none for long; True where the source ended first."""
+        gone = asyncio.create_task(_until_gone(receive))
+        upcoming = asyncio.create_task(self._next())
+        try:
+            while True:
+                await asyncio.wait(
+                    (gone, upcoming), timeout=self._ping_seconds, return_when=asyncio.FIRST_COMPLETED
+                )
+                if gone.done():
+                    return False
+                text = ": still here\n\n"
+                if upcoming.done():
+                    event = upcoming.result()
+                    if event is None:
+                        return True
+                    text = event_text(*event)
+                    upcoming = asyncio.create_task(self._next())
+                message = {"type": "http.response.body", "body": text.encode(), "more_body": True}
+                await timely(send(message), self._send_seconds)
+        finally:
+            gone.cancel()
+            upcoming.cancel()
+            await asyncio.gather(gone, upcoming, return_exceptions=True)
+
+    async def _next(self) -> tuple[str, str] | None:
+        return await anext(self._source, None)
+
+
+def event_text(name: str, text: str) -> str:
+    """One event as the WHATWG HTML standard writes it; line ends within `text` become data lines of their own."""
+    lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    return f"event: {name}\n" + "".join(f"data: {line}\n" for line in lines) + "\n"

@@ -1,0 +1,146 @@
+from collections.abc import Iterator
+
+import pytest
+
+from engine import errors as engine
+from server import errors as edge
+from server.errors import ANSWERS, answer_for, error_body, job_outcome
+from server.jobs import errors as jobs
+from server.jobs.job import JobState
+from storage import errors as storage
+
+NATIVE_CODES = {
+    400: {"invalid_json", "unknown_field", "invalid_field", "missing_input", "invalid_score"},
+    401: {"unauthorized"},
+    403: {"forbidden_origin"},
+    404: {"unknown_job", "not_ready", "unknown_model", "unknown_route"},
+    410: {"expired"},
+    413: {"body_too_large"},
+    415: {"unsupported_media"},
+    421: {"forbidden_host"},
+    422: {"idempotency_mismatch"},
+    429: {"queue_full", "too_many_synchronous", "too_many_downloads", "too_many_streams", "too_many_uploads"},
+    503: {"shutting_down", "interrupted_by_restart"},
+    507: {"result_store_full", "result_too_large", "disk_full"},
+    500: {"engine_error", "out_of_memory"},
+}
+# What HTTP itself needs beside the native API's own list.
+HTTP_CODES = {
+    400: {"malformed_request"},
+    405: {"method_not_allowed"},
+    409: {"cancelled"},
+    412: {"precondition_failed"},
+    416: {"range_not_satisfiable"},
+    431: {"headers_too_large"},
+    500: {"internal_error"},
+}
+ROOTS: list[type[Exception]] = [edge.EdgeError, storage.StorageError, jobs.JobError, engine.EngineError]
+
+
+def family(root: type[Exception]) -> Iterator[type[Exception]]:
+    yield root
+    for child in root.__subclasses__():
+        yield from family(child)
+
+
+def test_every_error_has_its_row() -> None:
+    missing = [kind for root in ROOTS for kind in family(root) if kind not in ANSWERS]
+    assert missing == []
+
+
+def test_every_code_is_listed_for_its_status() -> None:
+    for kind, answer in ANSWERS.items():
+        codes = NATIVE_CODES.get(answer.status, set()) | HTTP_CODES.get(answer.status, set())
+        assert answer.code in codes, kind
+
+
+def test_each_tree_is_drawn_in_its_docstring() -> None:
+    for module, root in zip((edge, storage, jobs, engine), ROOTS, strict=True):
+        drawing = module.__doc__ or ""
+        assert [kind.__name__ for kind in family(root) if kind.__name__ not in drawing] == []
+
+
+def test_waiting_is_advised_exactly_where_it_helps() -> None:
+    status, headers, body = error_body(jobs.QueueFull(8))
+    assert (status, headers) == (429, {"Retry-After": "5"})
+    assert (body["code"], body["retry_after_seconds"]) == ("queue_full", 5)
+    assert all(answer.retry == (answer.status == 429) for answer in ANSWERS.values())
+
+
+def test_the_field_at_fault_is_named() -> None:
+    assert error_body(engine.InvalidRequest("steps", "steps must be between 1 and 100."))[2] == {
+        "error": "steps must be between 1 and 100.",
+        "code": "invalid_field",
+        "field": "steps",
+    }
+    assert error_body(engine.UnknownField("stepz", "?"))[2]["code"] == "unknown_field"
+    assert "field" not in error_body(engine.MissingInput("", "Send a style."))[2]
+    assert error_body(engine.UnknownModel("x", ("sketch",)))[2]["field"] == "model"
+
+
+def test_a_score_is_blamed_at_line_and_column() -> None:
+    status, _, body = error_body(engine.ScoreError("A bar is too long", 7, 12))
+    assert (status, body["code"], body["field"], body["line"], body["column"]) == (
+        400,
+        "invalid_score",
+        "abc",
+        7,
+        12,
+    )
+
+
+def test_headers_that_http_asks_for() -> None:
+    assert error_body(edge.Unauthorized())[1] == {"WWW-Authenticate": "Bearer"}
+    assert error_body(edge.MethodNotAllowed("PUT", ["POST", "GET"]))[1] == {"Allow": "GET, POST"}
+    assert error_body(edge.RangeNotSatisfiable(10))[1] == {"Content-Range": "bytes */10"}
+    assert error_body(edge.BodyTooLarge(10))[1] == {"Connection": "close"}
+
+
+@pytest.mark.parametrize(
+    "error", [ValueError("secret lyrics"), edge.ClientStalled(15), storage.StorageError("/a/path")]
+)
+def test_the_words_of_an_unexpected_error_stay_inside(error: Exception) -> None:
+    status, headers, body = error_body(error, "abc123")
+    assert (status, headers, body["code"]) == (500, {}, "internal_error")
+    assert str(error) not in str(body["error"])
+    assert "abc123" in str(body["error"])
+
+
+def test_a_subclass_is_answered_as_its_nearest_listed_parent() -> None:
+    class LateStoreFull(storage.StoreFull):
+        pass
+
+    try:
+        assert answer_for(LateStoreFull(1, 1, 1, 1)).code == "result_store_full"
+    finally:
+        del LateStoreFull
+
+
+@pytest.mark.parametrize(
+    ("error", "state", "code"),
+    [
+        (jobs.JobCancelled(), JobState.CANCELLED, ""),
+        (jobs.JobInterrupted(), JobState.FAILED, "interrupted_by_restart"),
+        (storage.ResultTooLarge(1), JobState.FAILED, "result_too_large"),
+        (storage.StoreFull(1, 1, 1, 1), JobState.FAILED, "result_store_full"),
+        (storage.DiskFull(), JobState.FAILED, "disk_full"),
+        (MemoryError(), JobState.FAILED, "out_of_memory"),
+        (engine.OutOfMemory("CUDA"), JobState.FAILED, "out_of_memory"),
+        (
+            engine.EngineError("The model's weights are damaged; fetch them again."),
+            JobState.FAILED,
+            "engine_error",
+        ),
+        (KeyError("x"), JobState.FAILED, "engine_error"),
+        (SystemExit(1), JobState.FAILED, "engine_error"),
+    ],
+)
+def test_how_a_job_ends_by_what_its_work_raised(error: BaseException, state: JobState, code: str) -> None:
+    assert job_outcome(error)[:2] == (state, code)
+
+
+def test_a_failed_job_tells_what_went_wrong_without_foreign_words() -> None:
+    assert job_outcome(storage.DiskFull())[2] == str(storage.DiskFull())
+    message = job_outcome(ValueError("secret lyrics"))[2]
+    assert "secret" not in message
+    assert "ValueError" in message

@@ -1,0 +1,86 @@
+import threading
+
+import anyio
+import pytest
+
+from server.errors import (
+    TooMany,
+    TooManyDownloads,
+    TooManyStreams,
+    TooManySynchronous,
+    TooManyUploads,
+)
+from server.limits import Limits, Slots
+
+
+def test_places_are_those_promised() -> None:
+    limits = Limits()
+    slots = (limits.synchronous, limits.downloads, limits.uploads, limits.log_streams)
+    assert limits.workers_total == 20
+    assert [slot.total for slot in slots] == [8, 4, 2, 2]
+
+
+@pytest.mark.parametrize(
+    ("name", "refusal"),
+    [
+        ("synchronous", TooManySynchronous),
+        ("downloads", TooManyDownloads),
+        ("uploads", TooManyUploads),
+        ("log_streams", TooManyStreams),
+        ("event_streams", TooManyStreams),
+        ("waits", TooManyStreams),
+    ],
+)
+def test_one_too_many_is_refused_at_once_and_none_is_lost(name: str, refusal: type[TooMany]) -> None:
+    slots: Slots = getattr(Limits(), name)
+    held = [slots.slot() for _ in range(slots.total)]
+    for slot in held:
+        slot.__enter__()
+    with pytest.raises(refusal, match=f"All {slots.total} places"), slots.slot():
+        pass
+    assert slots.held == slots.total
+    held[0].__exit__(None, None, None)
+    with slots.slot():
+        assert slots.held == slots.total
+    for slot in held[1:]:
+        slot.__exit__(None, None, None)
+    assert slots.held == 0
+
+
+def test_a_place_is_given_back_when_the_work_fails() -> None:
+    slots = Slots(1, "things", TooManyUploads)
+    with pytest.raises(ValueError, match="broken"), slots.slot():
+        raise ValueError("broken")
+    assert slots.held == 0
+
+
+def test_blocking_calls_run_beside_the_loop_and_no_more_than_allowed() -> None:
+    limits = Limits(workers=2)
+    running, most, lock = 0, 0, threading.Lock()
+    both = threading.Barrier(2)
+
+    def call() -> str:
+        nonlocal running, most
+        with lock:
+            running += 1
+            most = max(most, running)
+        both.wait(5)
+        with lock:
+            running -= 1
+        return threading.current_thread().name
+
+    async def run() -> list[str]:
+        names: list[str] = []
+
+        async def one() -> None:
+            names.append(await limits.run(call))
+
+        async with anyio.create_task_group() as group:
+            for _ in range(6):
+                group.start_soon(one)
+        return names
+
+    names = anyio.run(run)
+    assert len(names) == 6
+    assert threading.current_thread().name not in names
+    assert most == 2
