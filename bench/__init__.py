@@ -1,0 +1,6 @@
+"""Benchmarks as programs: each prints a table and writes its raw samples to bench/results/.
+
+Run them as modules from the repository's root: `python -m bench.floors`, `bench.health`, `bench.download`,
+`bench.sketch`; `--full` takes longer and repeats more. A program leaves with 1 where a bar is missed. Floors are
+measured in the same run as the product, in turns with it, because machines differ and change.
+"""

@@ -1,0 +1,96 @@
+"""Samples, their percentiles against bars, and where they are kept."""
+
+import argparse
+import json
+import math
+import platform
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+RESULTS = Path(__file__).parent / "results"
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """What a value has to keep: at most, or at least, the limit."""
+
+    limit: float
+    at_most: bool = True
+
+    def kept(self, value: float) -> bool:
+        """Whether the value keeps it; not a number never does."""
+        return value <= self.limit if self.at_most else value >= self.limit
+
+    def __str__(self) -> str:
+        return f"{'≤' if self.at_most else '≥'} {self.limit:g}"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One line of a table."""
+
+    name: str
+    value: float
+    unit: str
+    bar: Bar | None = None
+
+    @property
+    def missed(self) -> bool:
+        """Whether there is a bar and the value misses it."""
+        return self.bar is not None and not self.bar.kept(self.value)
+
+
+def percentile(samples: Sequence[float], share: float) -> float:
+    """The smallest sample that `share` (0 to 1) of them do not exceed (nearest rank); nan where there are none."""
+    if not samples:
+        return math.nan
+    return sorted(samples)[max(0, math.ceil(share * len(samples)) - 1)]
+
+
+def is_full(description: str) -> bool:
+    """Whether the command line asks for the long run."""
+    options = argparse.ArgumentParser(description=description)
+    options.add_argument("--full", action="store_true", help="run longer and repeat more")
+    return bool(options.parse_args().full)
+
+
+def conclude(name: str, rows: Sequence[Row], samples: Mapping[str, Sequence[float]]) -> int:
+    """Print the table, keep rows and raw samples; the exit status, 1 where a bar is missed."""
+    _print(name, rows)
+    print(f"raw samples: {_keep(name, rows, samples)}")
+    return 1 if any(row.missed for row in rows) else 0
+
+
+def _print(name: str, rows: Sequence[Row]) -> None:
+    table = Table("measure", "value", "unit", "bar", "", title=name)
+    table.columns[1].justify = "right"
+    for row in rows:
+        verdict = "" if row.bar is None else "missed" if row.missed else "kept"
+        table.add_row(row.name, _figure(row.value), row.unit, str(row.bar or ""), verdict)
+    Console().print(table)
+
+
+def _figure(value: float) -> str:
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
+
+
+def _keep(name: str, rows: Sequence[Row], samples: Mapping[str, Sequence[float]]) -> Path:
+    RESULTS.mkdir(exist_ok=True)
+    document = {
+        "name": name,
+        "at": time.time(),
+        "machine": f"{platform.machine()}, {platform.processor()}, Python {platform.python_version()}",
+        "rows": [
+            {"name": row.name, "value": row.value, "unit": row.unit, "bar": str(row.bar or "")}
+            for row in rows
+        ],
+        "samples": {key: list(values) for key, values in samples.items()},
+    }
+    path = RESULTS / f"{name}-{time.strftime('%Y%m%d-%H%M%S')}.json"
+    path.write_text(json.dumps(document, ensure_ascii=False, indent=1))
+    return path

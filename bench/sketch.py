@@ -1,0 +1,146 @@
+"""How long a sketch takes and weighs, and how soon a fresh server sings.
+
+`python -m bench.sketch [--full]`. Songs are made in processes of their own (`python -m bench.sketch song`), so that
+each begins as light as a server does.
+"""
+
+import io
+import json
+import re
+import resource
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TypeVar
+
+import psutil
+from pydantic import JsonValue
+
+from bench.floors import bare, copy_rate, random_file
+from bench.processes import MEGABYTE, ROOT, free_port, on_port
+from bench.report import Bar, Row, conclude, is_full
+
+Made = TypeVar("Made")
+PREVIEWED_BARS = 16
+MP3_BITRATE = 128
+SONG: dict[str, JsonValue] = {
+    "style": "folk pop, 100 BPM, acoustic guitar, piano, strings",
+    "lyrics": "[Verse]\nThe river runs below the hill\nThe mill is old the wheel is still\n"
+    "[Chorus]\nCarry me home over the water\nCarry me home again\n" * 4,
+    "duration": 180,
+    "lm_seed": 7,
+    "seed": 7,
+}
+SHORT_SONG: dict[str, JsonValue] = {**SONG, "duration": 30}
+SONG_BARS = {
+    "song of three minutes": Bar(4.0),
+    "weight above import": Bar(300.0),
+    "first preview of 16 bars": None,
+    "warm preview of 16 bars": Bar(0.3),
+}
+UNITS = {"weight above import": "MB", "length of the song": "s of audio"}
+
+
+def song() -> dict[str, float]:
+    """Make one song and preview it with an edit; seconds and MB of each, measured in this process."""
+    from engine.audio import encode
+    from engine.control import Uncontrolled
+    from engine.request import read_sketch, read_song
+    from engine.sketch.pipeline import SketchModel
+
+    imported = psutil.Process().memory_info().rss
+    model = SketchModel()
+    seconds, track = _timed(lambda: next(iter(model.generate(read_song(SONG), Uncontrolled()))))
+    heaviest = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    encoding, _ = _timed(
+        lambda: encode(track.samples, track.sample_rate_hz, "mp3", MP3_BITRATE, io.BytesIO())
+    )
+    asked = {**track.replay, "from_bar": 5, "bars": PREVIEWED_BARS}
+    first, _ = _timed(lambda: model.preview(read_sketch(asked), Uncontrolled()))
+    edited = {**asked, "abc": re.sub(r"(?m)^(Q:.*=)\d+", r"\g<1>107", str(track.replay["abc"]))}
+    warm, _ = _timed(lambda: model.preview(read_sketch(edited), Uncontrolled()))
+    return {
+        "song of three minutes": seconds,
+        "length of the song": track.seconds,
+        "its mp3": encoding,
+        "weight above import": (heaviest - imported) / MEGABYTE,
+        "first preview of 16 bars": first,
+        "warm preview of 16 bars": warm,
+    }
+
+
+def song_in_a_process() -> dict[str, float]:
+    """The same, in a fresh process."""
+    command = [sys.executable, "-m", "bench.sketch", "song"]
+    ran = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT)
+    return {name: float(value) for name, value in json.loads(ran.stdout).items()}
+
+
+def start_and_sing(directory: Path) -> tuple[float, float]:
+    """Seconds from a server's start to its first answer, and from then to the first song being there."""
+    port = free_port()
+    environ = {"YUE2_RESULT_DIR": str(directory / "jobs")}
+    started = time.perf_counter()
+    with on_port(["-m", "server", "serve", "--port", str(port)], environ, port) as server:
+        answered = time.perf_counter()
+        server.finish(server.submit("/synth", SHORT_SONG))
+        return answered - started, time.perf_counter() - answered
+
+
+def bare_start(file: Path) -> float:
+    """Seconds from the start of a bare server to its first answer."""
+    started = time.perf_counter()
+    with bare("app", file):
+        return time.perf_counter() - started
+
+
+def main() -> int:
+    """Measure in turns: copying memory, a song, a bare start, the product's start and first song."""
+    rounds = 5 if is_full(__doc__ or "") else 2
+    songs: list[dict[str, float]] = []
+    others: dict[str, list[float]] = {
+        "memory copy": [],
+        "bare server's first answer": [],
+        "first answer": [],
+        "first song of 30 s": [],
+    }
+    with TemporaryDirectory() as folder:
+        file = random_file(Path(folder), 1000)
+        for turn in range(rounds):
+            others["memory copy"].append(copy_rate())
+            songs.append(song_in_a_process())
+            others["bare server's first answer"].append(bare_start(file))
+            answered, sung = start_and_sing(Path(folder) / str(turn))
+            others["first answer"].append(answered)
+            others["first song of 30 s"].append(sung)
+    samples = {name: [one[name] for one in songs] for name in songs[0]}
+    rows = [
+        Row(name, min(values), UNITS.get(name, "s"), SONG_BARS.get(name)) for name, values in samples.items()
+    ]
+    return conclude("sketch", [*rows, *_other_rows(others)], {**samples, **others})
+
+
+def _other_rows(others: dict[str, list[float]]) -> list[Row]:
+    bars = {"first answer": Bar(2.0), "first song of 30 s": Bar(10.0)}
+    rows = [Row("memory copy", max(others["memory copy"]), "MB/s")]
+    return rows + [
+        Row(name, min(values), "s", bars.get(name))
+        for name, values in others.items()
+        if name != "memory copy"
+    ]
+
+
+def _timed(call: Callable[[], Made]) -> tuple[float, Made]:
+    started = time.perf_counter()
+    made = call()
+    return time.perf_counter() - started, made
+
+
+if __name__ == "__main__":
+    if sys.argv[1:] == ["song"]:
+        print(json.dumps(song()))
+        sys.exit(0)
+    sys.exit(main())
