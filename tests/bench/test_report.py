@@ -35,7 +35,7 @@ def test_bars_are_kept_from_the_right_side() -> None:
 
 
 @pytest.mark.parametrize(("value", "status"), [(1.0, 0), (3.0, 1)])
-def test_a_missed_bar_is_the_exit_status(
+def test_a_bar_that_is_not_kept_is_the_exit_status(
     value: float,
     status: int,
     tmp_path: Path,
