@@ -6,7 +6,8 @@ EngineError
 │   └── MissingInput     neither a style nor lyrics nor a score was sent
 ├── ScoreError       a score cannot be read, at a line and column
 ├── UnknownModel     no model of that name is present
-└── OutOfMemory      the work needs more memory than the device has
+├── OutOfMemory      the work needs more memory than the device has
+└── CorruptBank      the sound bank cannot be read
 """
 
 
@@ -49,3 +50,7 @@ class UnknownModel(EngineError):
 
 class OutOfMemory(EngineError):
     """The work needs more memory than the device has."""
+
+
+class CorruptBank(EngineError):
+    """The sound bank is damaged or is no SoundFont."""

@@ -1,0 +1,162 @@
+"""One note of one zone as sound: the wave read at the right speed, its filter, its envelope."""
+
+from collections import OrderedDict
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.sketch.fourier import Mono, fast_length
+from engine.sketch.soundfont import Envelope, Zone
+from engine.sketch.waves import Wave, WavePool, transposition
+
+RATE_HZ = 48_000
+_RISE_SECONDS = 0.002  # shortest fade at the start, against clicks
+_FALL_SECONDS = 0.005  # fade at the very end
+_SHORTEST_RELEASE_SECONDS = 0.08
+_LONGEST_RELEASE_SECONDS = 2.0
+_HEARD_SHARE = 0.65  # of the release: 65 of its 100 dB
+_FULL_FALL = 100 / 20 * np.log(10)  # 100 dB as an exponent of e
+_OPEN_CENTS = 12_000  # filters that open above 8 kHz are left out
+
+
+class NoteRenderer:
+    """Renders notes at 48 kHz and keeps them, since music repeats itself; owns that cache, bounded in bytes."""
+
+    def __init__(self, pool: WavePool, budget_bytes: int) -> None:
+        self._pool = pool
+        self._budget_bytes = budget_bytes
+        self._notes: OrderedDict[tuple[int, int, int, bool], Mono] = OrderedDict()
+        self._held_bytes = 0
+
+    def note(self, zone: Zone, key: int, frames: int, *, tuned: bool) -> Mono:
+        """(n,) `key` held for `frames` frames and released, at the zone's full level; not to be written to."""
+        name = (zone.number, key, frames, tuned)
+        found = self._notes.get(name)
+        if found is None:
+            wave = self._pool.wave(zone, key, RATE_HZ, tuned=tuned)
+            found = render_note(zone, wave, key, frames, damped=not tuned)
+            self._notes[name] = found
+            self._held_bytes += found.nbytes
+            while self._held_bytes > self._budget_bytes and len(self._notes) > 1:
+                _, dropped = self._notes.popitem(last=False)
+                self._held_bytes -= dropped.nbytes
+        self._notes.move_to_end(name)
+        return found
+
+
+def render_note(zone: Zone, wave: Wave, key: int, frames: int, *, damped: bool = False) -> Mono:
+    """(n,) the note with its release; n is shorter where a sample without a loop ends first.
+
+    `damped` notes are cut short when released, as a hand does a cymbal, whatever the bank says.
+    """
+    release = _SHORTEST_RELEASE_SECONDS if damped else _release_seconds(zone.volume)
+    total = frames + round(release * _HEARD_SHARE * RATE_HZ)
+    speed = 2 ** (transposition(zone, key) / 12) * wave.rate_hz / RATE_HZ
+    onset, sustain = (speed * 2 ** (-cents / 1200) for cents in (wave.onset_cents, wave.sustain_cents))
+    if not wave.loop:
+        total = max(min(total, int(wave.end / onset)), 1)
+    sound = _interpolated(wave.frames, _positions(wave, total, onset, sustain))
+    if min(zone.cutoff_cents, zone.cutoff_cents + zone.cutoff_swing_cents) < _OPEN_CENTS:
+        sound = _filtered(sound, zone)
+    sound *= _volume(zone.volume, total, frames, release)
+    return sound
+
+
+def _release_seconds(volume: Envelope) -> float:
+    return min(max(volume.release, _SHORTEST_RELEASE_SECONDS), _LONGEST_RELEASE_SECONDS)
+
+
+def _positions(wave: Wave, total: int, onset: float, sustain: float) -> NDArray[np.float64]:
+    """(total,) where the wave is read; past its end at the loop's own speed, wrapped into the second round."""
+    once = min(total, int(np.ceil(wave.end / onset)))
+    positions = np.arange(total, dtype=np.float64)
+    positions[:once] *= onset
+    if once < total:
+        looped = positions[once:]
+        looped -= once
+        looped *= sustain
+        looped += once * onset - wave.end
+        np.remainder(looped, wave.loop, out=looped)
+        looped += wave.end
+    return positions
+
+
+def _interpolated(frames: Mono, positions: NDArray[np.float64]) -> Mono:
+    """(n,) cubic Hermite interpolation of `frames` at `positions` (n,)."""
+    index = positions.astype(np.int32)
+    part = (positions - index).astype(np.float32)
+    here, after, later = frames[index], frames[index + 1], frames[index + 2]
+    before = frames[np.maximum(index - 1, 0)]
+    half = np.float32(0.5)
+    slope = (after - before) * half
+    bend = before - np.float32(2.5) * here + np.float32(2) * after - half * later
+    twist = (later - before) * half + np.float32(1.5) * (here - after)
+    twist *= part
+    twist += bend
+    twist *= part
+    twist += slope
+    twist *= part
+    twist += here
+    return twist
+
+
+def _volume(volume: Envelope, total: int, frames: int, release: float) -> Mono:
+    """(total,) attack linear, decay and release straight lines in decibels, both ends faded."""
+    level = np.ones(total, dtype=np.float32)
+    attack = min(max(round(max(volume.attack, _RISE_SECONDS) * RATE_HZ), 1), total)
+    level[:attack] = np.arange(attack, dtype=np.float32) / np.float32(attack)
+    first = attack + round(volume.hold * RATE_HZ)
+    if volume.sustain > 0 and first < total:
+        level[first:] *= _fall(total - first, max(volume.decay, 0.01), volume.sustain)
+    if frames < total:
+        level[frames:] *= _fall(total - frames, release, 100)
+    end = min(round(_FALL_SECONDS * RATE_HZ), total)
+    level[total - end :] *= np.arange(end, 0, -1, dtype=np.float32) / np.float32(end + 1)
+    return level
+
+
+def _fall(count: int, seconds: float, most_db: float) -> Mono:
+    time: Mono = np.arange(count, dtype=np.float32)
+    time *= np.float32(-_FULL_FALL / (seconds * RATE_HZ))
+    np.maximum(time, np.float32(-most_db / 20 * np.log(10)), out=time)
+    np.exp(time, out=time)
+    return time
+
+
+def _filtered(sound: Mono, zone: Zone) -> Mono:
+    """(n,) the sound through the zone's low pass; a moving cutoff is a blend of its lowest and highest setting."""
+    length = fast_length(len(sound) + RATE_HZ // 20)
+    spectrum = np.fft.rfft(sound, length)
+    still = _low_passed(spectrum, length, zone.cutoff_cents, zone.resonance_db)[: len(sound)]
+    if not zone.cutoff_swing_cents:
+        return still
+    swung_cents = zone.cutoff_cents + zone.cutoff_swing_cents
+    swung = _low_passed(spectrum, length, swung_cents, zone.resonance_db)[: len(sound)]
+    swung -= still
+    swung *= _modulation(zone.modulation, len(sound))
+    swung += still
+    return swung
+
+
+def _low_passed(
+    spectrum: NDArray[np.complexfloating], length: int, cutoff_cents: float, resonance_db: float
+) -> Mono:
+    cutoff_hz = 8.176 * 2 ** (min(cutoff_cents, 13_500) / 1200)
+    place = np.arange(len(spectrum), dtype=np.float32) * np.float32(RATE_HZ / length / cutoff_hz)
+    quality = np.sqrt(0.5) * 10 ** (resonance_db / 20)
+    response = 1 / ((1 - place * place) + np.complex64(1j / quality) * place)
+    return np.fft.irfft(spectrum * response, length).astype(np.float32)
+
+
+def _modulation(envelope: Envelope, count: int) -> Mono:
+    """(count,) the modulation envelope from 0 to 1: linear throughout."""
+    corners = np.cumsum(
+        [
+            envelope.delay,
+            max(envelope.attack, 1e-4),
+            envelope.hold,
+            max(envelope.decay * (1 - envelope.sustain), 1e-4),
+        ]
+    )
+    times = np.arange(count, dtype=np.float32) / np.float32(RATE_HZ)
+    return np.interp(times, corners, [0.0, 1.0, 1.0, envelope.sustain]).astype(np.float32)
