@@ -28,7 +28,7 @@ class Recorder:
         self.slept: list[float] = []
         self.told: list[tuple[float, str]] = []
 
-    def sleep(self, seconds: float) -> None:
+    def pause(self, seconds: float) -> None:
         self.slept.append(seconds)
         self.now += seconds
 
@@ -41,7 +41,7 @@ class Recorder:
             address,
             key,
             clock=lambda: self.now,
-            sleep=self.sleep,
+            sleep=self.pause,
             random=lambda: 0.0,
             nonce=lambda: next(nonces),
             on_wait=self.tell,

@@ -16,7 +16,7 @@ class Time:
     def clock(self) -> float:
         return self.now
 
-    def sleep(self, seconds: float) -> None:
+    def pause(self, seconds: float) -> None:
         self.slept.append(seconds)
         self.now += seconds
 
@@ -24,7 +24,7 @@ class Time:
 def test_a_busy_server_is_waited_for_without_end() -> None:
     time, told = Time(), list[tuple[float, str]]()
     patience = Patience(
-        Surroundings(time.clock, time.sleep, lambda: 0.0), 1.0, lambda s, why: told.append((s, why))
+        Surroundings(time.clock, time.pause, lambda: 0.0), 1.0, lambda s, why: told.append((s, why))
     )
     for _ in range(6):
         patience.refused(0.0, "Full.")
@@ -34,7 +34,7 @@ def test_a_busy_server_is_waited_for_without_end() -> None:
 
 def test_an_absent_server_is_given_up_after_the_limit() -> None:
     time = Time()
-    patience = Patience(Surroundings(time.clock, time.sleep, lambda: 0.0), 3.0, lambda s, why: None)
+    patience = Patience(Surroundings(time.clock, time.pause, lambda: 0.0), 3.0, lambda s, why: None)
     for _ in range(3):
         patience.broken("It broke.")
     with pytest.raises(Unreachable, match=r"It broke\. Gave up after 3 seconds"):
@@ -44,7 +44,7 @@ def test_an_absent_server_is_given_up_after_the_limit() -> None:
 
 def test_hearing_the_server_starts_a_new_absence() -> None:
     time = Time()
-    patience = Patience(Surroundings(time.clock, time.sleep, lambda: 0.0), 1.0, lambda s, why: None)
+    patience = Patience(Surroundings(time.clock, time.pause, lambda: 0.0), 1.0, lambda s, why: None)
     for _ in range(5):
         patience.broken("It broke.")
         patience.connected()
@@ -56,7 +56,7 @@ def test_on_wait_may_end_the_waiting() -> None:
         raise KeyboardInterrupt
 
     time = Time()
-    patience = Patience(Surroundings(time.clock, time.sleep, lambda: 0.0), 1.0, stop)
+    patience = Patience(Surroundings(time.clock, time.pause, lambda: 0.0), 1.0, stop)
     with pytest.raises(KeyboardInterrupt):
         patience.refused(5.0, "Full.")
     assert time.slept == []
