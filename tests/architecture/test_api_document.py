@@ -1,0 +1,61 @@
+"""docs/api.md tells every route, field and error code there is, and no other."""
+
+import json
+import re
+
+from engine.request import SongRequest
+from server.errors import ANSWERS, job_outcome
+from server.openapi import build_openapi
+from tests.api_check import shape_fault, sum_fault
+from tests.architecture.documents import ROOT, code, section, table_rows
+
+TEXT = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
+
+
+def test_every_error_code_is_documented_with_its_status() -> None:
+    documented = {(int(row[0]), code(row[1])[0]) for row in table_rows(section(TEXT, "## Errors"), 3)}
+    assert documented == {(answer.status, answer.code) for answer in ANSWERS.values()}
+
+
+def test_every_code_of_a_failed_job_is_documented() -> None:
+    kinds: list[type[BaseException]] = [*ANSWERS, MemoryError, RuntimeError]
+    raised = [kind.__new__(kind) for kind in kinds]
+    documented = {code(row[0])[0] for row in table_rows(section(TEXT, "## Errors"), 2)}
+    assert documented == {job_outcome(error)[1] for error in raised} - {""}
+
+
+def test_every_field_is_documented_with_its_default() -> None:
+    rows = table_rows(section(TEXT, "## Asking for songs"), 3)
+    documented = {code(row[0])[0]: json.loads(code(row[1])[0]) for row in rows if row[1] != "see below"}
+    defaults = SongRequest(style="any").model_dump(mode="json") | {"style": "", "words": None}
+    plain = {name: value for name, value in defaults.items() if not name.endswith("_sampling")}
+    assert documented == plain
+
+
+def test_the_defaults_of_sampling_are_documented() -> None:
+    rows = table_rows(section(TEXT, "## Asking for songs"), 4)
+    request = SongRequest(style="any")
+    for column, sampling in ((2, request.abc_sampling), (3, request.semantic_sampling)):
+        documented = {code(row[0])[0]: json.loads(code(row[column])[0]) for row in rows}
+        assert documented == sampling.model_dump()
+
+
+def test_every_route_is_documented() -> None:
+    documented = {code(row[0])[0] for row in table_rows(section(TEXT, "## Routes"), 2)}
+    paths = build_openapi("0", keyed=False)["paths"]
+    assert isinstance(paths, dict)
+    described = {
+        f"{method.upper()} {path}"
+        for path, methods in paths.items()
+        if isinstance(methods, dict)
+        for method in methods
+        if method in {"get", "post", "put", "delete"}
+    }
+    assert documented == described
+
+
+def test_the_snapshot_shown_is_one_the_server_could_give() -> None:
+    shown = re.search(r"```json\n(.*?)```", section(TEXT, "## Status"), re.DOTALL)
+    assert shown is not None
+    snapshot = json.loads(shown[1])
+    assert shape_fault(snapshot) == sum_fault(snapshot) == ""

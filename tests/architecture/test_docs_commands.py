@@ -1,0 +1,98 @@
+"""Every shell command that the documents tell a reader to type is one that a test tries or checks."""
+
+import json
+import shlex
+import subprocess
+
+import pytest
+
+from engine.request import read_song
+from server.openapi import build_openapi
+from tests.architecture.documents import ROOT, CodeLine, documents, fenced_lines
+from tests.architecture.test_dockerfile import instructions, last_stage
+from tests.architecture.test_requirements import is_collected
+
+HERE = "tests/architecture/test_docs_commands.py"
+STARTED = "tests/architecture/test_task_script.py::test_start_puts_the_server_in_its_place"
+# The command as it stands in a document, and the test that tries it or checks what it relies on.
+CHECKED_BY = {
+    "git clone <this repository> yue2-studio && cd yue2-studio": f"{HERE}::test_the_first_steps_lie_in_the_root",
+    "./task start": STARTED,
+    "curl -s http://127.0.0.1:8000/synth -H 'Content-Type: application/json' "
+    '-d \'{"style": "folk, acoustic guitar, warm", "lyrics": "[Verse]\\nRain on the window\\nLight in the hall", '
+    '"duration": 30}\'': f"{HERE}::test_the_example_request_is_valid",
+    "curl -s 'http://127.0.0.1:8000/job?id=ID&wait=30'": f"{HERE}::test_every_address_is_a_route",
+    "curl -s -o song.mp3 'http://127.0.0.1:8000/job?id=ID&result=1&track=0'": f"{HERE}::test_every_address_is_a_route",
+    "docker build -t yue2-studio .": f"{HERE}::test_the_image_takes_what_docker_is_given",
+    "docker build -t yue2-studio:gpu --build-arg EXTRAS=yue2 .": f"{HERE}::test_the_image_takes_what_docker_is_given",
+    "docker volume create yue2-output": f"{HERE}::test_containers_use_the_volume_that_is_created",
+    "docker run --rm -p 127.0.0.1:8000:8000 --mount type=volume,source=yue2-output,target=/output "
+    "yue2-studio": f"{HERE}::test_containers_use_the_volume_that_is_created",
+    "docker run --rm --gpus all -p 127.0.0.1:8000:8000 --mount type=volume,source=yue2-output,target=/output "
+    "yue2-studio:gpu": f"{HERE}::test_containers_use_the_volume_that_is_created",
+}
+LINES = [line for path in documents() for line in fenced_lines(path, "sh")]
+
+
+def words_of(program: str) -> list[list[str]]:
+    """The words of every documented command of a program."""
+    return [words for line in LINES if (words := shlex.split(line.text))[0] == program]
+
+
+def test_every_command_has_a_test() -> None:
+    assert [
+        f"{line.path.name}:{line.line} {line.text}" for line in LINES if line.text not in CHECKED_BY
+    ] == []
+
+
+def test_every_test_of_a_command_exists() -> None:
+    assert [test for test in CHECKED_BY.values() if not is_collected(test)] == []
+
+
+def test_no_command_is_kept_that_no_document_shows() -> None:
+    assert set(CHECKED_BY) - {line.text for line in LINES} == set()
+
+
+@pytest.mark.parametrize("line", LINES, ids=lambda line: f"{line.path.name}:{line.line}")
+def test_every_command_can_be_parsed(line: CodeLine) -> None:
+    text = line.text.replace("<this repository>", "repository")
+    parsed = subprocess.run(["sh", "-n", "-c", text], capture_output=True, check=False)
+    assert parsed.returncode == 0, parsed.stderr
+
+
+def test_the_first_steps_lie_in_the_root() -> None:
+    assert (ROOT / "task").stat().st_mode & 0o111
+    assert (ROOT / "Taskfile.yml").is_file()
+
+
+def test_the_example_request_is_valid() -> None:
+    bodies = [words[words.index("-d") + 1] for words in words_of("curl") if "-d" in words]
+    assert bodies
+    assert all(read_song(json.loads(body)).style for body in bodies)
+
+
+def test_every_address_is_a_route() -> None:
+    paths = build_openapi("0", keyed=False)["paths"]
+    assert isinstance(paths, dict)
+    addresses = [word for words in words_of("curl") for word in words if word.startswith("http")]
+    asked = {address.removeprefix("http://127.0.0.1:8000").partition("?")[0] for address in addresses}
+    assert asked
+    assert asked <= set(paths)
+
+
+def test_the_image_takes_what_docker_is_given() -> None:
+    given = {
+        word.partition("=")[0] for words in words_of("docker") for word in words if word.startswith("EXTRAS=")
+    }
+    assert given == {rest.partition("=")[0] for word, rest in instructions() if word == "ARG"}
+
+
+def test_containers_use_the_volume_that_is_created() -> None:
+    created = {words[3] for words in words_of("docker") if words[1:3] == ["volume", "create"]}
+    runs = [words for words in words_of("docker") if words[1] == "run"]
+    mounts = [words[words.index("--mount") + 1].split(",") for words in runs]
+    assert created
+    assert mounts
+    assert all({f"source={name}" for name in created} <= set(mount) for mount in mounts)
+    assert all(f"target={last_stage()['VOLUME']}" in mount for mount in mounts)
+    assert all(f":{last_stage()['EXPOSE']}" in words[words.index("-p") + 1] for words in runs)

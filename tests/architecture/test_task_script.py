@@ -1,0 +1,152 @@
+"""`./task` finds its Python, gets by without pip, recovers, and leaves the server to answer signals."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.architecture.documents import ROOT
+
+TOOLS = ("cat", "dirname", "env", "grep", "head", "mkdir", "mktemp", "rm", "sh")
+# Stands for the Python of a venv in which pip does not work.
+PYTHON = '#!/bin/sh\ncase "$*" in *"-m pip"*) exit 1;; esac\n'
+RUNNER = '#!/bin/sh\necho "runner: $*"\n'
+# Stands for the server: says who and where it is, and ends well when it is asked to.
+SERVER = """#!{python}
+import os, signal, sys
+signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(7))
+print(os.getpid(), os.getcwd(), *sys.argv[1:], flush=True)
+signal.pause()
+"""
+
+
+def write_program(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    path.chmod(0o755)
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    """A checkout with the script and a `bin` of the few tools it may use, none of them a Python."""
+    root = tmp_path / "a checkout"
+    root.mkdir()
+    for name in ("task", "constraints.txt"):
+        shutil.copy(ROOT / name, root / name)
+    (tmp_path / "bin").mkdir()
+    for tool in TOOLS:
+        found = shutil.which(tool)
+        assert found is not None
+        (tmp_path / "bin" / tool).symlink_to(found)
+    return root
+
+
+@pytest.fixture
+def ready(checkout: Path) -> Path:
+    """A checkout that is set up, with a runner and a server that only say how they were called."""
+    venv = checkout / ".venv"
+    write_program(venv / "bin" / "task", RUNNER)
+    write_program(venv / "bin" / "yue2-studio", SERVER.replace("{python}", sys.executable))
+    write_program(venv / "bin" / "python", PYTHON)
+    pinned = next(
+        line for line in (ROOT / "constraints.txt").read_text().split() if line.startswith("go-task-bin==")
+    )
+    (venv / ".bootstrap").write_text(f"{checkout}\n{pinned}\n")
+    return checkout
+
+
+def run(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run the script from another folder, with nothing on PATH but `bin`."""
+    return subprocess.run(
+        [root / "task", *arguments],
+        cwd=root.parent,
+        env={"PATH": str(root.parent / "bin"), "HOME": str(root.parent)},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+
+
+def test_it_is_plain_shell() -> None:
+    text = (ROOT / "task").read_text(encoding="utf-8")
+    assert text.startswith("#!/bin/sh\n")
+    assert subprocess.run(["sh", "-n", ROOT / "task"], check=False).returncode == 0
+
+
+def test_without_a_python_it_says_what_to_install(checkout: Path) -> None:
+    ended = run(checkout)
+    assert ended.returncode == 1
+    assert "no Python 3.11 or later on PATH" in ended.stderr
+    assert "apt install python3" in ended.stderr
+
+
+def test_an_old_python_does_not_do(checkout: Path) -> None:
+    write_program(checkout.parent / "bin" / "python3", "#!/bin/sh\nexit 1\n")
+    assert "no Python 3.11 or later on PATH" in run(checkout).stderr
+    assert not (checkout / ".venv").exists()
+
+
+def test_without_any_pip_it_says_what_to_install(checkout: Path) -> None:
+    """A Python as Debian ships it: with venv, without ensurepip; no pip elsewhere, no apt."""
+    without_pip = 'case "$*" in *"import ensurepip"*|*"-m pip"*) exit 1;; esac\n'
+    write_program(
+        checkout.parent / "bin" / "python3", f'#!/bin/sh\n{without_pip}exec "{sys.executable}" -I "$@"\n'
+    )
+    script = checkout / "task"
+    script.write_text(
+        script.read_text()
+        .replace("/usr/share/python-wheels", str(checkout / "no-wheels"))
+        .replace("\"$name\" -c 'import sys; print(sys.executable)'", 'command -v "$name"')
+    )
+    ended = run(checkout)
+    assert ended.returncode == 1
+    assert "found no pip" in ended.stderr
+    assert "apt install python3-venv" in ended.stderr
+
+
+def test_once_set_up_it_hands_over_at_once(ready: Path) -> None:
+    ended = run(ready, "check", "--", "-x")
+    assert ended.returncode == 0
+    assert ended.stdout == f"runner: --taskfile {ready}/Taskfile.yml check -- -x\n"
+    assert ended.stderr == ""
+
+
+@pytest.mark.parametrize("damage", ["moved", "interrupted", "another version", "no interpreter", "no runner"])
+def test_a_damaged_set_up_is_noticed(ready: Path, damage: str) -> None:
+    """There is no Python here to mend it with, so noticing it ends in saying so."""
+    stamp, programs = ready / ".venv" / ".bootstrap", ready / ".venv" / "bin"
+    root, pinned = stamp.read_text().splitlines()
+    if damage == "moved":
+        stamp.write_text(f"/elsewhere\n{pinned}\n")
+    elif damage == "interrupted":
+        stamp.unlink()
+    elif damage == "another version":
+        stamp.write_text(f"{root}\ngo-task-bin==0.1\n")
+    else:
+        (programs / ("python" if damage == "no interpreter" else "task")).unlink()
+    ended = run(ready)
+    assert ended.returncode == 1
+    assert "no Python 3.11 or later on PATH" in ended.stderr
+    assert "runner:" not in ended.stdout
+
+
+def test_start_puts_the_server_in_its_place(ready: Path) -> None:
+    started = subprocess.Popen(
+        [ready / "task", "start", "--", "--port", "0"],
+        env={"PATH": str(ready.parent / "bin")},
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert started.stdout is not None
+    with started:
+        assert started.stdout.readline() == f"runner: --taskfile {ready}/Taskfile.yml start:prepare\n"
+        pid, said = started.stdout.readline().split(" ", 1)
+        assert int(pid) == started.pid
+        assert said == f"{ready}/data/results/studio serve --port 0\n"
+        os.kill(started.pid, signal.SIGTERM)
+        assert started.wait(timeout=30) == 7
