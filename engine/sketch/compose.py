@@ -1,0 +1,238 @@
+"""Composes a lead sheet from a style and lyrics: melody with words, a second voice, chords.
+
+Passages of one kind share harmony and musical ideas, so verses differ only by their words and a chorus comes back as
+it was. The idea of the chorus is the song's hook: intro, interludes and outro play it.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import accumulate
+from random import Random
+
+from engine.score import Bar, ChordSymbol, Score, Section, Voice
+from engine.sketch.engrave import Tone, engrave
+from engine.sketch.form import Passage, Phrase, plan_form
+from engine.sketch.harmony import Cadence, Chord, Key, bar_numerals, read_chord, read_key
+from engine.sketch.lyrics import Syllable, read_lyrics
+from engine.sketch.melody import PLAYED_RANGE, RANGES, Motif, chord_positions, draw_motif, pitch_line, spelled
+from engine.sketch.rhythm import EIGHTH, Grid, lengths, onsets
+from engine.sketch.style import Style, read_style
+
+KEYS = {
+    "major": ("C", "D", "Eb", "E", "F", "G", "A", "Bb"),
+    "minor": ("Cm", "C#m", "Dm", "Em", "F#m", "Gm", "Am", "Bm"),
+}
+HEIGHTS = {"verse": 0.38, "pre-chorus": 0.5, "chorus": 0.6, "bridge": 0.55}
+IDEA_ORDER = (0, 1, 0, 2)  # a phrase, its answer, the phrase again, another answer
+FILL_CHANCE = 0.5
+FILL_ROOM = 6  # steps of rest a fill needs
+MOST_FILL_TONES = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Music:
+    """What all passages of one kind share."""
+
+    progression: str
+    motifs: tuple[Motif, ...]
+    notes: int  # in a phrase of two bars without words
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What holds for the whole song; dice are drawn by purpose, so that one choice does not disturb another."""
+
+    style: Style
+    key: Key
+    grid: Grid
+    seed: int
+
+    def dice(self, purpose: str) -> Random:
+        """A fresh source of chance for one purpose."""
+        return Random(f"{self.seed}:{purpose}")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a phrase stands: its bars within a passage's chords, and how it ends."""
+
+    setting: Setting
+    chords: Sequence[Chord]
+    first_bar: int
+    bars: int
+    cadence: Cadence
+
+    @property
+    def start(self) -> int:
+        """The phrase's first step within the passage."""
+        return self.first_bar * self.setting.grid.bar
+
+    def chord(self, step: int) -> Chord:
+        """What sounds `step` steps into the phrase."""
+        return self.chords[self.first_bar + step // self.setting.grid.bar]
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """One passage as music; tones in steps from its own start, chords one a bar."""
+
+    chords: tuple[Chord, ...]
+    vocal: tuple[Tone, ...]
+    ins: tuple[Tone, ...]
+
+
+def compose(style: str, lyrics: str, seed: int, duration_seconds: float, chords: bool = True) -> Score:
+    """A song for any style and any lyrics, the same for the same arguments.
+
+    It lasts at most `duration_seconds`, but one bar at least; where time is short, what nobody asked for goes first.
+    `chords` writes chord symbols over the voice.
+    """
+    read = read_style(style)
+    setting = Setting(read, _key(read, seed), Grid(read.meter, read.tempo_bpm), seed)
+    passages = plan_form(read_lyrics(lyrics), setting.grid, duration_seconds)
+    kinds = {passage.kind for passage in passages}
+    music = {kind: _music(kind, setting) for kind in kinds}
+    written = [
+        _write(passage, music[passage.kind], setting, _cadence(passage, passages)) for passage in passages
+    ]
+    return _score(passages, written, setting, chords=chords)
+
+
+def _key(style: Style, seed: int) -> Key:
+    return read_key(style.key or Random(f"{seed}:key").choice(KEYS[style.mode]))
+
+
+def _music(kind: str, setting: Setting) -> Music:
+    dice = setting.dice(kind)
+    choices = setting.style.progressions
+    progressions = {
+        "verse": choices.verse,
+        "chorus": choices.chorus,
+        "pre-chorus": choices.bridge,
+        "bridge": choices.bridge,
+    }
+    height = HEIGHTS.get(kind, 0.45)
+    motifs = [draw_motif(dice, setting.grid, height) for _ in range(max(IDEA_ORDER) + 1)]
+    if kind == "chorus":  # one rhythm throughout makes the hook
+        motifs = [replace(motif, weights=motifs[0].weights) for motif in motifs]
+    return Music(dice.choice(progressions.get(kind, choices.verse)), tuple(motifs), dice.randint(5, 8))
+
+
+def _cadence(passage: Passage, passages: Sequence[Passage]) -> Cadence:
+    if passage is passages[-1]:
+        return "end"
+    has_chorus = any(other.kind == "chorus" for other in passages)
+    leads_on = passage.kind in ("bridge", "pre-chorus") or (passage.kind == "verse" and has_chorus)
+    return "half" if leads_on or passage.name == "intro" else "full"
+
+
+def _write(passage: Passage, music: Music, setting: Setting, cadence: Cadence) -> Written:
+    numerals = bar_numerals(music.progression, passage.bars, cadence, setting.style.mode)
+    chords = tuple(read_chord(numeral, setting.key) for numeral in numerals)
+    vocal: list[Tone] = []
+    ins: list[Tone] = []
+    bar = 0
+    for index, phrase in enumerate(passage.phrases):
+        closing = index == len(passage.phrases) - 1
+        motif = music.motifs[IDEA_ORDER[index % len(IDEA_ORDER)]]
+        place = Place(setting, chords, bar, phrase.bars, cadence if closing else "open")
+        if phrase.syllables:
+            sung = _sing(phrase, motif, place)
+            vocal += sung
+            ins += [] if closing else _fill(sung[-1], place, setting.dice(f"{passage.kind}:fill:{index}"))
+        else:
+            ins += _play(music.notes, motif, place)
+        bar += phrase.bars
+    return Written(chords, tuple(vocal), tuple(ins))
+
+
+def _sing(phrase: Phrase, motif: Motif, place: Place) -> list[Tone]:
+    bounds = RANGES[place.setting.style.register]
+    words = [_lyric(syllable) for syllable in phrase.syllables]
+    return _line(words, motif, place, bounds, upbeat=phrase.upbeat)
+
+
+def _play(notes: int, motif: Motif, place: Place) -> list[Tone]:
+    wanted = notes * place.bars // 2 - (0 if place.cadence == "open" else 2)
+    count = min(max(wanted, 1), place.setting.grid.capacity(place.bars))
+    return _line([""] * count, motif, place, PLAYED_RANGE, upbeat=False)
+
+
+def _line(
+    words: Sequence[str], motif: Motif, place: Place, bounds: tuple[int, int], *, upbeat: bool
+) -> list[Tone]:
+    grid, key = place.setting.grid, place.setting.key
+    closing = place.cadence != "open"
+    starts = onsets(grid, len(words), place.bars, motif.weights, upbeat=upbeat, closing=closing)
+    spans = lengths(grid, starts, place.bars, hold=place.cadence == "end")
+    goal = key.tonic if place.cadence in ("full", "end") else ""
+    line = pitch_line(motif, grid, starts, spans, place.chord, bounds, goal)
+    return [
+        Tone(place.start + start, span, *spelled(position, place.chord(start), key), word)
+        for start, span, position, word in zip(starts, spans, line, words, strict=True)
+    ]
+
+
+def _lyric(syllable: Syllable) -> str:
+    return syllable.text if syllable.ends_word else f"{syllable.text}-"
+
+
+def _fill(last: Tone, place: Place, dice: Random) -> list[Tone]:
+    """A run through the chord while the singer breathes, or nothing."""
+    grid = place.setting.grid
+    silent = last.start + last.span - place.start
+    begin = -(-silent // grid.beat) * grid.beat
+    count = min((place.bars * grid.bar - begin) // EIGHTH, MOST_FILL_TONES)
+    if place.bars * grid.bar - silent < FILL_ROOM or dice.random() > FILL_CHANCE:
+        return []
+    rising, first = dice.random() < 0.5, dice.randrange(2)
+    tones: list[Tone] = []
+    for index in range(count):
+        start = begin + index * EIGHTH
+        chord = place.chord(start)
+        ladder = chord_positions(chord, PLAYED_RANGE)
+        rung = first + index
+        turned = min(rung, 2 * (len(ladder) - 1) - rung)  # at the last rung it comes back
+        position = ladder[turned if rising else -1 - turned]
+        tones.append(Tone(place.start + start, EIGHTH, *spelled(position, chord, place.setting.key)))
+    return tones
+
+
+def _score(
+    passages: Sequence[Passage], written: Sequence[Written], setting: Setting, *, chords: bool
+) -> Score:
+    grid, key = setting.grid, setting.key
+    offsets = [0, *accumulate(passage.bars for passage in passages)]
+    vocal = [
+        _moved(tone, offset * grid.bar)
+        for part, offset in zip(written, offsets, strict=False)
+        for tone in part.vocal
+    ]
+    ins = [
+        _moved(tone, offset * grid.bar)
+        for part, offset in zip(written, offsets, strict=False)
+        for tone in part.ins
+    ]
+    symbols = [
+        (ChordSymbol(chord.text, Fraction(0)),) if chords else () for part in written for chord in part.chords
+    ]
+    sung = engrave(vocal, offsets[-1], grid.bar, key.signature)
+    played = engrave(ins, offsets[-1], grid.bar, key.signature)
+    return Score(
+        voices=(
+            Voice("Vocal", tuple(map(Bar, sung, symbols)), "Vocal Melody", "Vocal"),
+            Voice("Ins", tuple(map(Bar, played)), "Ins Melody", "Inst."),
+        ),
+        meter=grid.meter,
+        unit=Fraction(1, 16),
+        tempo_bpm=grid.tempo_bpm,
+        key=key.name,
+        sections=tuple(
+            Section(passage.name, offset) for passage, offset in zip(passages, offsets, strict=False)
+        ),
+    )
+
+
+def _moved(tone: Tone, steps: int) -> Tone:
+    return replace(tone, start=tone.start + steps)

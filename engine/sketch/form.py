@@ -1,0 +1,143 @@
+"""The form of a song: which passages it has, how their lines fall into phrases of whole bars, and how it fits a time."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+from math import ceil
+
+from engine.sketch.lyrics import Line, LyricSection, Syllable, is_upbeat
+from engine.sketch.rhythm import Grid
+
+LONGEST_SECONDS = 1000.0
+SHORT_LINES = 0.7  # share of a kind's lines that must fit two bars for its phrases to have two
+FORMS = (  # for songs without any words or headings
+    ("verse", "chorus", "verse", "chorus", "bridge", "chorus"),
+    ("verse", "chorus", "verse", "chorus"),
+    ("verse", "chorus"),
+    ("verse",),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Phrase:
+    """A breath of music: so many bars, the syllables sung to them (none where an instrument plays)."""
+
+    bars: int
+    syllables: tuple[Syllable, ...] = ()
+    upbeat: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A section of the song; passages of one `kind` share their music, and `kind` may be borrowed (an intro's hook)."""
+
+    name: str
+    kind: str
+    phrases: tuple[Phrase, ...]
+
+    @property
+    def bars(self) -> int:
+        """Length in bars."""
+        return sum(phrase.bars for phrase in self.phrases)
+
+
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """How much room a song takes: bars of an intro or outro nobody asked for, bars of a passage without words."""
+
+    framing: int
+    played: int
+    hurried: bool = False
+
+
+EXTENTS = (Extent(4, 8), Extent(2, 8), Extent(2, 4), Extent(0, 4), Extent(0, 2), Extent(0, 2, hurried=True))
+
+
+def plan_form(sections: Sequence[LyricSection], grid: Grid, seconds: float) -> tuple[Passage, ...]:
+    """The passages of a song of at most `seconds`, but of one bar at least.
+
+    The roomiest extent that fits is taken; where none does, the song stops after the last phrase that fits.
+    """
+    budget = max(1, int(min(seconds, LONGEST_SECONDS) / grid.bar_seconds + 1e-9))
+    passages: tuple[Passage, ...] = ()
+    for passages in _drafts(sections, grid):
+        if sum(passage.bars for passage in passages) <= budget:
+            return passages
+    return _cut(passages, grid, budget)
+
+
+def _drafts(sections: Sequence[LyricSection], grid: Grid) -> Iterator[tuple[Passage, ...]]:
+    if sections:
+        yield from (_draft(sections, grid, extent) for extent in EXTENTS)
+        return
+    for form in FORMS:
+        extents = EXTENTS[:1] if len(form) > 2 else EXTENTS[:5]
+        yield from (_draft([LyricSection(kind, kind) for kind in form], grid, extent) for extent in extents)
+
+
+def _draft(sections: Sequence[LyricSection], grid: Grid, extent: Extent) -> tuple[Passage, ...]:
+    phrase_bars = {kind: _phrase_bars(kind, sections, grid, extent) for kind in {s.kind for s in sections}}
+    hook = "chorus" if any(section.kind == "chorus" for section in sections) else sections[0].kind
+    passages = [_passage(section, grid, extent, phrase_bars[section.kind], hook) for section in sections]
+    if extent.framing:
+        frame = tuple(_played(extent.framing))
+        if sections[0].kind != "intro":
+            passages.insert(0, Passage("intro", hook, frame))
+        if sections[-1].kind != "outro":
+            passages.append(Passage("outro", hook, frame))
+    return tuple(passages)
+
+
+def _passage(section: LyricSection, grid: Grid, extent: Extent, phrase_bars: int, hook: str) -> Passage:
+    if not section.lines:
+        framing = section.kind in ("intro", "outro", "interlude")
+        bars = min(4, extent.played) if framing else extent.played
+        return Passage(section.name, hook if framing else section.kind, tuple(_played(bars)))
+    room = grid.capacity(phrase_bars, hurried=extent.hurried)
+    phrases = [phrase for line in section.lines for phrase in _phrases(line, phrase_bars, room)]
+    return Passage(section.name, section.kind, tuple(phrases))
+
+
+def _phrase_bars(kind: str, sections: Iterable[LyricSection], grid: Grid, extent: Extent) -> int:
+    lines = [len(line.syllables) for section in sections if section.kind == kind for line in section.lines]
+    short = sum(count <= grid.capacity(2) for count in lines)
+    return 2 if extent.hurried or short >= SHORT_LINES * len(lines) else 4
+
+
+def _played(bars: int) -> Iterator[Phrase]:
+    yield from (Phrase(min(2, bars - start)) for start in range(0, bars, 2))
+
+
+def _phrases(line: Line, bars: int, room: int) -> Iterator[Phrase]:
+    """The line cut into phrases of at most `room` syllables, at word ends where there are any."""
+    left = line.syllables
+    while left:
+        even = ceil(len(left) / ceil(len(left) / room))
+        ends = [count for count in range(1, min(room, len(left)) + 1) if left[count - 1].ends_word]
+        cut = min(ends, key=lambda count: abs(count - even), default=min(room, len(left)))
+        yield Phrase(bars, left[:cut], is_upbeat(left[0].text) and left[0].ends_word)
+        left = left[cut:]
+
+
+def _cut(passages: Sequence[Passage], grid: Grid, budget: int) -> tuple[Passage, ...]:
+    kept: list[tuple[Passage, Phrase]] = []
+    left = budget
+    for passage in passages:
+        for phrase in passage.phrases:
+            if phrase.bars > left:
+                return _gathered(kept) if kept else (_stump(passage, phrase, grid, left),)
+            kept.append((passage, phrase))
+            left -= phrase.bars
+    return _gathered(kept)
+
+
+def _gathered(kept: Sequence[tuple[Passage, Phrase]]) -> tuple[Passage, ...]:
+    runs = [list(run) for _, run in groupby(kept, key=lambda pair: id(pair[0]))]
+    return tuple(replace(run[0][0], phrases=tuple(phrase for _, phrase in run)) for run in runs)
+
+
+def _stump(passage: Passage, phrase: Phrase, grid: Grid, bars: int) -> Passage:
+    room = grid.capacity(bars, hurried=True)
+    return replace(
+        passage, phrases=(replace(phrase, bars=bars, syllables=phrase.syllables[:room], upbeat=False),)
+    )
