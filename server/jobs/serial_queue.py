@@ -146,7 +146,6 @@ class SerialQueue:
     def take(self) -> Job | None:
         """The next released job, now running; blocks until there is one and no other runs. None once closed."""
         with self._changed:
-            job = None
             while self._lineup.active is not None or (job := self._lineup.first_released()) is None:
                 if self._closed:
                     return None

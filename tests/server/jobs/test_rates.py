@@ -2,7 +2,7 @@ import json
 import math
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from server.jobs.rates import MAX_RATE, SMOOTHING, Estimate, RateBook, Stage, blend, total
@@ -109,6 +109,7 @@ def test_blend_trusts_the_expectation_first_and_the_pace_last() -> None:
     assert blend(100.0, 500.0, 1.0) == 0.0
 
 
+@settings(deadline=None)
 @given(expected=st.floats(0, 1e6), elapsed=st.floats(0, 1e6), fraction=st.floats(0, 1))
 def test_blend_is_never_negative(expected: float, elapsed: float, fraction: float) -> None:
     assert blend(expected, elapsed, fraction) >= 0.0
@@ -132,6 +133,7 @@ def test_remaining_is_measured_where_each_stage_is() -> None:
 keys = st.tuples(st.text(max_size=4), st.text(max_size=4))
 
 
+@settings(deadline=None)
 @given(st.dictionaries(keys, st.floats(0, 1e6), max_size=8))
 def test_learnt_rates_survive_storage(rates: dict[tuple[str, str], float]) -> None:
     book = RateBook()

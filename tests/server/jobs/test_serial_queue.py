@@ -2,6 +2,7 @@ import random
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from dataclasses import FrozenInstanceError
 from functools import partial
 
 import pytest
@@ -50,6 +51,13 @@ class Watched(SerialQueue):
 
 def test_an_empty_queue() -> None:
     assert SerialQueue(8).snapshot() == QueueSnapshot(8, 0, 0, 0, 8, True, 0, 0, 0, 0, None)
+
+
+def test_what_readers_get_cannot_be_changed() -> None:
+    queue = Watched()
+    for view, name in ((queue.snapshot(), "pending"), (queue.worker_view(), "state")):
+        with pytest.raises(FrozenInstanceError):
+            setattr(view, name, 9)
 
 
 def test_a_queue_without_places_is_refused() -> None:
@@ -161,7 +169,7 @@ def test_cancelling_a_queued_job_frees_its_place_at_once() -> None:
 def test_cancelling_an_admitted_job_moves_nobody() -> None:
     queue = Watched(3)
     queue.admit(make_job("a"))
-    queue.submit("b")
+    queue.submit("b", "c")
     queue.told.clear()
     assert queue.cancel("a") is JobState.CANCELLED
     assert queue.told == ["a"]
@@ -214,6 +222,18 @@ def test_settling_counts_tells_and_forgets() -> None:
         with pytest.raises(UnknownJob):
             queue.view("a")
     assert queue.snapshot() == QueueSnapshot(3, 0, 0, 0, 3, True, 0, 1, 1, 1, None)
+
+
+def test_a_done_job_has_no_code_and_no_error() -> None:
+    queue = Watched()
+    queue.submit("a")
+    job = queue.begin()
+    queue.settle(job, JobState.DONE)
+    assert (job.code, job.error) == ("", "")
+
+
+def test_everyone_is_no_possible_id() -> None:
+    assert EVERYONE == ""
 
 
 def test_only_the_running_job_can_be_settled_and_only_to_an_end() -> None:

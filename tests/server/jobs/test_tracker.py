@@ -1,7 +1,7 @@
 import math
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from server.jobs.rates import Estimate, RateBook, Stage
@@ -164,6 +164,7 @@ def test_the_start_counts_as_told() -> None:
 reports = st.tuples(st.sampled_from(["plan", "sing", "other"]), st.floats(-0.5, 1.5), st.floats(0, 10))
 
 
+@settings(deadline=None)
 @given(st.lists(reports, max_size=20))
 def test_progress_and_time_left_keep_their_bounds(steps: list[tuple[str, float, float]]) -> None:
     tracker, rates, now, before = started(), RateBook(), 100.0, 0.0
