@@ -18,6 +18,7 @@ from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from server.access import HostRule, Keys, OriginRule, PublicPaths
+from server.connection import ABORT
 from server.errors import (
     INTERNAL_CODE,
     BodyTooLarge,
@@ -49,7 +50,6 @@ SECURITY_HEADERS: Final = {
     "Referrer-Policy": "no-referrer",
 }
 CLIENT_GONE_STATUS: Final = 499
-ABORT: Final = "abort_connection"
 _EXCHANGE: Final = "server.exchange"
 _REQUEST_ID: Final = re.compile(r"[A-Za-z0-9._-]{1,64}")
 
