@@ -1,5 +1,8 @@
 """Scores in ABC notation: read, check, write and time them."""
 
+from engine.score.chords import Chord, is_silence, read_chord
+from engine.score.cuts import excerpt, strip_chords, strip_lyrics
+from engine.score.dialect import to_dialect, validate
 from engine.score.model import (
     Bar,
     ChordSymbol,
@@ -12,9 +15,15 @@ from engine.score.model import (
     Timeline,
     Voice,
 )
+from engine.score.parser import parse
+from engine.score.timing import beat_of, timeline
+from engine.score.transpose import transpose
+from engine.score.unroll import unroll
+from engine.score.writer import write
 
 __all__ = [
     "Bar",
+    "Chord",
     "ChordSymbol",
     "Note",
     "Pitch",
@@ -24,4 +33,17 @@ __all__ = [
     "TimedNote",
     "Timeline",
     "Voice",
+    "beat_of",
+    "excerpt",
+    "is_silence",
+    "parse",
+    "read_chord",
+    "strip_chords",
+    "strip_lyrics",
+    "timeline",
+    "to_dialect",
+    "transpose",
+    "unroll",
+    "validate",
+    "write",
 ]

@@ -1,0 +1,81 @@
+"""Parts of a score: an excerpt of some bars, a score without its chord symbols or words."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from fractions import Fraction
+
+from engine.errors import InvalidRequest
+from engine.score.model import Bar, ChordSymbol, Note, Score, Section, Voice
+from engine.score.states import keys_along, meters_along, tempos_along
+from engine.score.unroll import unroll
+
+
+def excerpt(score: Score, from_bar: int, bars: int) -> Score:
+    """`bars` bars (fewer at the end) of the score as played, beginning with bar `from_bar` (from 1).
+
+    Meter, tempo, key, section and chord that hold there are stated at the start; ties out of the excerpt are dropped.
+    Raises InvalidRequest where the range holds no bar.
+    """
+    played = unroll(score)
+    count = played.bar_count
+    if not 1 <= from_bar <= count:
+        raise InvalidRequest(
+            "from_bar", f"Choose from_bar between 1 and {count}, the bars of the score as played."
+        )
+    if bars < 1:
+        raise InvalidRequest("bars", "Choose at least one bar.")
+    first, after = from_bar - 1, min(from_bar - 1 + bars, count)
+    key = keys_along(played, played.voices[0])[first]
+    return Score(
+        tuple(_cut_voice(played, voice, first, after, key) for voice in played.voices),
+        played.title,
+        meters_along(played)[first],
+        played.unit,
+        tempos_along(played)[first],
+        key,
+        _cut_sections(played.sections, first, after),
+    )
+
+
+def _cut_voice(score: Score, voice: Voice, first: int, after: int, key: str) -> Voice:
+    bars = list(voice.bars[first:after])
+    own_key = keys_along(score, voice)[first]
+    chords = bars[0].chords
+    if not any(chord.offset == 0 for chord in chords):
+        before = [chord for bar in voice.bars[:first] for chord in bar.chords]
+        chords = (*(ChordSymbol(chord.text, Fraction(0)) for chord in before[-1:]), *chords)
+    bars[0] = replace(
+        bars[0], chords=chords, meter=None, tempo_bpm=None, key=None if own_key == key else own_key
+    )
+    if bars[-1].notes:
+        last = replace(bars[-1].notes[-1], tie=False)
+        bars[-1] = replace(bars[-1], notes=(*bars[-1].notes[:-1], last))
+    return replace(voice, bars=tuple(bars))
+
+
+def _cut_sections(sections: Sequence[Section], first: int, after: int) -> tuple[Section, ...]:
+    within = [
+        Section(section.name, section.bar - first) for section in sections if first < section.bar < after
+    ]
+    before = [Section(section.name, 0) for section in sections if section.bar <= first]
+    return (*before[-1:], *within)
+
+
+def strip_chords(score: Score) -> Score:
+    """The score without chord symbols."""
+    return _with_bars(score, lambda bar: replace(bar, chords=()))
+
+
+def strip_lyrics(score: Score) -> Score:
+    """The score without words under its notes."""
+
+    def silent(note: Note) -> Note:
+        return replace(note, lyric="") if note.lyric else note
+
+    return _with_bars(score, lambda bar: replace(bar, notes=tuple(map(silent, bar.notes))))
+
+
+def _with_bars(score: Score, change: Callable[[Bar], Bar]) -> Score:
+    return score.with_voices(
+        tuple(replace(voice, bars=tuple(map(change, voice.bars))) for voice in score.voices)
+    )

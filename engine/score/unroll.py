@@ -1,0 +1,160 @@
+"""Repeats and alternative endings played out."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import pairwise
+
+from engine.errors import ScoreError
+from engine.score.lyrics import verse_of
+from engine.score.model import Bar, Note, Score, Section, Voice
+from engine.score.place import MAX_BARS
+from engine.score.states import Value, in_force, keys_along, meters_along, tempos_along
+
+
+@dataclass(frozen=True, slots=True)
+class _Marks:
+    """What the bars of all voices at one index say about the order of playing."""
+
+    starts: bool
+    played: int
+    ending: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """A bar as played: its index among the written bars and the pass (from 1) of the passage it is in."""
+
+    index: int
+    turn: int
+
+
+def play_order(voices: Sequence[Voice]) -> list[Played]:
+    """The written bars in the order they sound. A repeat sign in one voice counts for all.
+
+    A passage begins at a start sign, after the passage before it, or after its alternative endings. Raises ScoreError
+    beyond `MAX_BARS` bars.
+    """
+    marks = [_marks_at(voices, index) for index in range(max((len(v.bars) for v in voices), default=0))]
+    order: list[Played] = []
+    for played in _walk(marks):
+        if len(order) == MAX_BARS:
+            note = _first_note(voices, played.index)
+            message = f"Shorten the score to {MAX_BARS} bars, repeats counted each time they are played."
+            raise ScoreError(message, note.line if note else 1, note.column if note else 1)
+        order.append(played)
+    return order
+
+
+def _first_note(voices: Sequence[Voice], index: int) -> Note | None:
+    bars = (voice.bars[index] for voice in voices if index < len(voice.bars))
+    return next((bar.notes[0] for bar in bars if bar.notes), None)
+
+
+def _marks_at(voices: Sequence[Voice], index: int) -> _Marks:
+    bars = [voice.bars[index] for voice in voices if index < len(voice.bars)]
+    ending = next((bar.ending for bar in bars if bar.ending), ())
+    return _Marks(any(bar.repeat_start for bar in bars), max(bar.repeat_end for bar in bars), ending)
+
+
+def _walk(marks: list[_Marks]) -> Iterator[Played]:
+    passes = _passes(marks)
+    start, turn, index = 0, 1, 0
+    while index < len(marks):
+        mark = marks[index]
+        leaves_endings = index > start and not mark.ending and bool(marks[index - 1].ending)
+        if index != start and (mark.starts or leaves_endings):
+            start, turn = index, 1
+        if mark.ending and turn not in mark.ending:
+            index += 1
+            continue
+        yield Played(index, turn)
+        if mark.played and turn < max(passes[index], mark.played):
+            index, turn = start, turn + 1
+            continue
+        index += 1
+        if mark.played and not (index < len(marks) and marks[index].ending):
+            start, turn = index, 1
+
+
+def _passes(marks: list[_Marks]) -> list[int]:
+    """The highest pass that the run of alternative endings around each bar names; 0 outside of endings."""
+    highest, run = [0] * len(marks), 0
+    for first in range(len(marks)):
+        if first < run or not marks[first].ending:
+            continue
+        run = first
+        while run < len(marks) and marks[run].ending and not (marks[run].starts and run > first):
+            run += 1
+        most = max(max(mark.ending) for mark in marks[first:run])
+        highest[first:run] = [most] * (run - first)
+    return highest
+
+
+def unroll(score: Score) -> Score:
+    """The score as it is played: no repeats, all voices equally long, changes stated where they take hold.
+
+    On a repeated pass a note has the syllable of its next verse. Raises ScoreError beyond `MAX_BARS` bars.
+    """
+    order = play_order(score.voices)
+    lengths = _bar_lengths(score)
+    meters, tempos = meters_along(score), tempos_along(score)
+    meter_changes = _changes(score.meter, [meters[played.index] for played in order])
+    tempo_changes = _changes(score.tempo_bpm, [tempos[played.index] for played in order])
+    voices = []
+    for voice in score.voices:
+        keys = keys_along(score, voice)
+        keys += [keys[-1] if keys else score.key] * (len(meters) - len(keys))
+        key_changes = _changes(score.key, [keys[played.index] for played in order])
+        bars = (_bar_at(voice, played, lengths) for played in order)
+        voices.append(
+            replace(
+                voice,
+                bars=tuple(
+                    replace(bar, meter=meter, tempo_bpm=tempo, key=key)
+                    for bar, meter, tempo, key in zip(
+                        bars, meter_changes, tempo_changes, key_changes, strict=True
+                    )
+                ),
+            )
+        )
+    return replace(score, voices=tuple(voices), sections=_sections(score, order))
+
+
+def _changes(initial: Value, values: Sequence[Value]) -> list[Value | None]:
+    """Each value where it differs from the one before it."""
+    return [value if value != before else None for before, value in pairwise([initial, *values])]
+
+
+def _bar_lengths(score: Score) -> list[Fraction]:
+    """The length of each bar as written: that of its longest voice."""
+    lengths = [Fraction(0)] * score.bar_count
+    for voice in score.voices:
+        for index, bar in enumerate(voice.bars):
+            lengths[index] = max(lengths[index], bar.duration)
+    return lengths
+
+
+def _bar_at(voice: Voice, played: Played, lengths: Sequence[Fraction]) -> Bar:
+    written = voice.bars[played.index] if played.index < len(voice.bars) else Bar()
+    if not written.notes and lengths[played.index]:
+        return Bar((Note((), lengths[played.index]),), written.chords)
+    notes = (
+        replace(note, lyric=verse_of(note.lyric, played.turn - 1)) if note.lyric else note
+        for note in written.notes
+    )
+    return Bar(tuple(notes), written.chords)
+
+
+def _sections(score: Score, order: Sequence[Played]) -> tuple[Section, ...]:
+    """The sections as played: one begins at its first bar and wherever the music jumps into it."""
+    first_bars = {section.bar: section.name for section in score.sections}
+    names = in_force("", [[first_bars.get(index) for index in range(score.bar_count)]])
+    begun = in_force(-1, [[index if index in first_bars else None for index in range(score.bar_count)]])
+    sections, before = [], -1
+    for position, played in enumerate(order):
+        begins = played.index in first_bars or begun[played.index] != before
+        if begins and begun[played.index] >= 0:
+            sections.append(Section(names[played.index], position))
+        before = begun[played.index]
+    return tuple(sections)
