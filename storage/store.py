@@ -1,0 +1,309 @@
+"""A store of results on a volume: accepted, staged, published, leased, expired."""
+
+import logging
+import os
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from functools import partial
+from pathlib import Path
+from types import TracebackType
+
+from storage import recovery
+from storage.budget import Budget, Usage
+from storage.entry import JSON, Entry, EntryState, Part
+from storage.errors import DiskFull, NotStored, StoreFull
+from storage.folder import Folder, body_name, record_name
+from storage.index import ResultIndex
+from storage.staging import StagedFile
+
+log = logging.getLogger("storage")
+
+
+class Lease:
+    """A pinned result: `fd` reads the whole body of `entry` until `close`, whatever happens to the entry meanwhile.
+
+    Owner of the descriptor. Read with `os.pread(lease.fd, length, offset)`, which several threads may do at once.
+    """
+
+    def __init__(self, entry: Entry, fd: int, release: Callable[[], None]) -> None:
+        self.entry = entry
+        self.fd = fd
+        self._guard = threading.Lock()
+        self._release = release
+        self._closed = False
+
+    def close(self) -> None:
+        """Give the result back; idempotent, from any thread. The last lease of a dead result unlinks its file."""
+        with self._guard:
+            if self._closed:
+                return
+            self._closed = True
+        try:
+            os.close(self.fd)
+        finally:
+            self._release()
+
+    def __enter__(self) -> "Lease":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+class ResultStore:
+    """Owner of one folder and of its index; every method is thread-safe.
+
+    Two locks, taken in this order. `_records` orders the changes of records on the disk, so it is held for the write
+    of one small file. `_lock` guards the index and is held for no I/O at all: the look-ups and counts (`find`,
+    `find_key`, `check_accepting`, `usage`) take only this one and may be called on an event loop. Bodies are written,
+    synced, hashed and unlinked under neither. Times are `clock()`'s, in epoch seconds.
+    """
+
+    def __init__(
+        self, directory: Path, budget: Budget, ttl_seconds: float, clock: Callable[[], float]
+    ) -> None:
+        self._folder = Folder(directory)
+        self._index = ResultIndex(budget, ttl_seconds)
+        self._ttl_seconds = ttl_seconds
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._records = threading.Lock()
+        self._unsaved: set[str] = set()
+
+    def recover(self) -> tuple[Entry, ...]:
+        """Once, before anything else: make the folder, load its records, tidy up; the entries still accepted.
+
+        See `storage.recovery.load` for what is removed and what is kept. Raises DiskFull, OSError.
+        """
+        self._folder.create()
+        with self._records, self._lock:
+            recovery.load(self._folder, self._index, self._clock())
+        self.sweep()
+        with self._lock:
+            entries = self._index.entries
+        accepted = (entry for entry in entries if entry.state is EntryState.ACCEPTED)
+        return tuple(sorted(accepted, key=lambda entry: entry.created_at))
+
+    def check_accepting(self) -> None:
+        """Raise StoreFull where files or bytes are at their limit."""
+        with self._lock:
+            self._index.advance(self._clock())
+            ledger = self._index.ledger
+            ledger.budget.check_file(ledger.files, ledger.bytes)
+
+    def accept(self, entry: Entry) -> Entry:
+        """Record an accepted entry durably and return it; or return the one that holds its owner's key already.
+
+        Of several at once with one key the first is recorded and all get it. Nothing is kept on DiskFull or where the
+        id is taken (ValueError).
+        """
+        with self._records:
+            with self._lock:
+                known = self._index.find_key(entry.owner, entry.idempotency_key, self._clock())
+                if known is not None:
+                    return known
+                self._index.check_new(entry)
+            self._folder.write_record(entry, new=True)
+            with self._lock:
+                self._index.add(entry)
+        return entry
+
+    def withdraw(self, id: str) -> None:
+        """Undo an `accept`: entry, key and record never were. UnknownEntry, EntryExpired, NotStored (has ended)."""
+        with self._records:
+            with self._lock:
+                self._index.withdraw(id, self._clock())
+            self._folder.remove_record(id)
+
+    def find(self, id: str) -> Entry:
+        """The entry, accepted, stored or ended; UnknownEntry, EntryExpired."""
+        with self._lock:
+            return self._index.find(id, self._clock())
+
+    def find_key(self, owner: str, key: str) -> Entry | None:
+        """The entry that holds this owner's idempotency key; a key is free again once its entry is gone."""
+        with self._lock:
+            return self._index.find_key(owner, key, self._clock())
+
+    def stage(self, id: str) -> StagedFile:
+        """Begin the body of an accepted entry; StoreFull, DiskFull, UnknownEntry, EntryExpired, NotStored (has ended).
+
+        A context manager: leaving it unpublished removes the file. One at a time for an entry (ValueError).
+        """
+        self.sweep()
+        with self._lock:
+            self._index.accepted(id, self._clock())
+            self._index.ledger.stage(id)
+        with ExitStack() as undo:
+            undo.callback(self._uncount, id)
+            name, fd = self._folder.stage(id)
+            undo.pop_all()
+        return StagedFile(id, name, fd, partial(self._resize, id), partial(self._discard, id, name))
+
+    def publish(
+        self, staged: StagedFile, *, content_type: str, parts: Sequence[Part], detail: Mapping[str, JSON]
+    ) -> Entry:
+        """Make a staged file the result of its entry, durably, and close it; it expires one TTL from now.
+
+        Raises the failure of an earlier write, DiskFull, ValueError (parts outside the body, unfit detail) and, where
+        the entry was withdrawn or ended meanwhile, UnknownEntry, EntryExpired or NotStored; then the file is still
+        staged and goes when it is closed.
+        """
+        self.sweep()
+        with staged.publishing():
+            size, digest = staged.seal()
+            with self._records:
+                now = self._clock()
+                with self._lock:
+                    accepted = self._index.accepted(staged.id, now)
+                stored = accepted.evolve(
+                    state=EntryState.STORED,
+                    expires_at=now + self._ttl_seconds,
+                    content_type=content_type,
+                    size_bytes=size,
+                    sha256=digest,
+                    parts=tuple(parts),
+                    detail=dict(detail),
+                )
+                self._folder.publish(staged.staged_name, stored)
+                with self._lock:
+                    self._index.publish(stored)
+        return stored
+
+    def end(self, id: str, detail: Mapping[str, JSON]) -> Entry:
+        """End an accepted entry without a result; one that has ended or is stored stays as it is and is returned.
+
+        UnknownEntry, EntryExpired, ValueError (unfit detail). A full disk does not stop it: the record is then written
+        by a later sweep, and until then a restart would find the entry still accepted.
+        """
+        with self._records:
+            now = self._clock()
+            with self._lock:
+                entry = self._index.find(id, now)
+            if entry.state is not EntryState.ACCEPTED:
+                return entry
+            ended = entry.evolve(
+                state=EntryState.ENDED, expires_at=now + self._ttl_seconds, detail=dict(detail)
+            )
+            ended.to_json()
+            with self._lock:
+                self._index.end(ended)
+            self._save(ended)
+        return ended
+
+    def lease(self, id: str) -> Lease:
+        """Pin a result and open it; UnknownEntry, EntryExpired, NotStored (also where its file is missing or damaged)."""
+        with self._lock:
+            entry = self._index.pin(id, self._clock())
+        with ExitStack() as undo:
+            undo.callback(self._release, id)
+            try:
+                fd = self._folder.open_body(id, entry.size_bytes)
+            except (FileNotFoundError, ValueError) as error:
+                message = "The stored result is missing or damaged; submit the request again."
+                raise NotStored(id, message) from error
+            undo.pop_all()
+        return Lease(entry, fd, partial(self._release, id))
+
+    def delete(self, id: str) -> None:
+        """Make a stored or ended entry gone, durably; its file goes at once or with its last lease.
+
+        UnknownEntry, EntryExpired, NotStored (not finished yet).
+        """
+        with self._records:
+            with self._lock:
+                gone = self._index.delete(id, self._clock())
+            try:
+                self._folder.write_record(gone)
+            except DiskFull:
+                # Deleting is how a full disk gets space: without a record a restart forgets the entry, that is all.
+                self._folder.remove_record(id)
+        self._remove_bodies()
+
+    def sweep(self) -> int:
+        """Unlink what expired and forget old tombstones; how many entries expired since the last sweep."""
+        with self._lock:
+            self._index.advance(self._clock())
+            expired = self._index.take_expired()
+        self._remove_bodies()
+        with self._records:
+            self._remove_records()
+            self._save_unsaved()
+        return expired
+
+    def usage(self) -> Usage:
+        """Files and bytes held (results, leased leftovers, staged files) beside the limits."""
+        with self._lock:
+            self._index.advance(self._clock())
+            return self._index.usage()
+
+    def audit(self) -> list[str]:
+        """Differences between folder and index, a sentence each; exact while nothing is being written or removed."""
+        with self._records:
+            with self._lock:
+                known = self._index.contents()
+            return recovery.audit(self._folder.list(), known)
+
+    def _resize(self, id: str, size: int) -> None:
+        try:
+            with self._lock:
+                self._index.ledger.resize(id, size)
+        except StoreFull:
+            # What expired since the file was begun may have left room.
+            self.sweep()
+            with self._lock:
+                self._index.ledger.resize(id, size)
+
+    def _discard(self, id: str, name: str) -> None:
+        self._folder.remove(name)
+        self._uncount(id)
+
+    def _uncount(self, id: str) -> None:
+        with self._lock:
+            self._index.ledger.drop(id)
+
+    def _release(self, id: str) -> None:
+        with self._lock:
+            self._index.ledger.release(id)
+        self._remove_bodies()
+
+    def _remove_bodies(self) -> None:
+        with self._lock:
+            removable = self._index.ledger.removable
+        for id in removable:
+            try:
+                self._folder.remove(body_name(id))
+            except OSError as error:
+                log.warning("%s cannot be removed, the next sweep tries again: %s", body_name(id), error)
+                continue
+            with self._lock:
+                self._index.ledger.removed(id)
+
+    def _remove_records(self) -> None:
+        with self._lock:
+            forgotten = self._index.forgotten
+        for id in forgotten:
+            self._folder.remove(record_name(id))
+            with self._lock:
+                self._index.record_removed(id)
+
+    def _save(self, entry: Entry) -> None:
+        try:
+            self._folder.write_record(entry)
+        except DiskFull:
+            log.warning("The record of %s is not written yet, the volume is full", entry.id)
+            self._unsaved.add(entry.id)
+        else:
+            self._unsaved.discard(entry.id)
+
+    def _save_unsaved(self) -> None:
+        for id in tuple(self._unsaved):
+            with self._lock:
+                entry = self._index.remembered(id)
+            if entry is None:
+                self._unsaved.discard(id)
+            else:
+                self._save(entry)
