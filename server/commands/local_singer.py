@@ -2,11 +2,11 @@
 
 from typing import BinaryIO
 
+from engine.sketch.pipeline import SketchModel
 from pydantic import JsonValue
 
 from engine.audio import encode
 from engine.request import read_song, resolve_seeds
-from engine.sketch.pipeline import SketchModel
 from server.commands.bar import Bar
 from server.commands.song import Sung
 
@@ -14,7 +14,9 @@ from server.commands.song import Sung
 def sing_here(payload: dict[str, JsonValue], sink: BinaryIO, bar: Bar) -> Sung:
     """Make the song here; the payload carries its seeds. Raises EngineError."""
     request = resolve_seeds(read_song(payload), lambda: 0)
-    track = next(iter(SketchModel().generate(request, bar)))
+    model = SketchModel()
+    model.check(request)
+    track = next(iter(model.generate(request, bar)))
     bar.report("encoding", 0.0)
     encode(track.samples, track.sample_rate_hz, request.output_format, request.mp3_bitrate, sink)
     return Sung(track.seconds, track.replay)

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import soundfile
 from typer.testing import CliRunner
 
 from server.__main__ import app
@@ -134,6 +135,32 @@ def test_a_file_that_cannot_be_read_is_a_sentence(runner: CliRunner, tmp_path: P
     answer = runner.invoke(app, ["sing", "--lyrics-file", str(words), "-o", str(tmp_path / "s.mp3")])
     assert answer.exit_code == (2 if present else 1)
     assert answer.stderr.startswith(str(words))
+
+
+def test_a_song_without_a_server(tmp_path: Path) -> None:
+    output, score = tmp_path / "song.flac", tmp_path / "song.abc"
+    request = [
+        "--style",
+        "folk, 120 BPM",
+        "--lyrics",
+        "[Verse]\nThe river runs\n",
+        "--duration",
+        "8",
+        "--seed",
+        "7",
+    ]
+    sung = subprocess.run(
+        [sys.executable, "-m", "server", "sing", *request, "-o", str(output), "--score", str(score)],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=ROOT,
+    )
+    assert (sung.returncode, sung.stderr) == (0, "")
+    name, seconds, _, _, seed = sung.stdout.split()
+    assert (name, seed) == (str(output), "7")
+    assert soundfile.info(output).duration == pytest.approx(float(seconds), abs=0.1)
+    assert score.read_text().startswith("X:")
 
 
 def test_ctrl_c_cancels_on_the_server_and_leaves_no_file(studio: Studio, tmp_path: Path) -> None:
