@@ -29,7 +29,7 @@ MP3_BITRATE = 128
 SONG: dict[str, JsonValue] = {
     "style": "folk pop, 100 BPM, acoustic guitar, piano, strings",
     "lyrics": "[Verse]\nThe river runs below the hill\nThe mill is old the wheel is still\n"
-    "[Chorus]\nCarry me home over the water\nCarry me home again\n" * 4,
+    "[Chorus]\nCarry me home over the water\nCarry me home again\n" * 8,
     "duration": 180,
     "lm_seed": 7,
     "seed": 7,

@@ -2,11 +2,11 @@
 
 from typing import BinaryIO
 
-from engine.sketch.pipeline import SketchModel
 from pydantic import JsonValue
 
 from engine.audio import encode
 from engine.request import read_song, resolve_seeds
+from engine.sketch.pipeline import SketchModel
 from server.commands.bar import Bar
 from server.commands.song import Sung
 
