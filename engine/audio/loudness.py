@@ -19,6 +19,7 @@ _CELL_FRAMES = 64  # the limiter's gain is computed once a cell and interpolated
 _ATTACK_CELLS = 6
 _RELEASE_CELLS = 60
 _CHUNK_SEGMENTS = 100
+_CHUNK_CELLS = 1024
 _ROUNDS = 12
 
 Energies = NDArray[np.float64]  # (segments,): K-weighted mean squares, summed over channels
@@ -115,20 +116,32 @@ def _lufs(power: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def _cell_peaks(samples: Samples) -> NDArray[np.float64]:
     """(cells,) largest magnitude of each cell over channels, samples and cubic midpoints between samples."""
-    frames = samples.shape[0]
+    frames, channels = samples.shape
     cells = -(-frames // _CELL_FRAMES)
     peaks = np.zeros(cells)
-    chunk = 2048
-    for first in range(0, cells, chunk):
-        start, stop = first * _CELL_FRAMES, min((first + chunk) * _CELL_FRAMES, frames)
-        part = np.pad(
-            samples[max(start - 1, 0) : stop + 2], ((int(start == 0), max(stop + 2 - frames, 0)), (0, 0))
-        )
-        middle = (part[1:-2] + part[2:-1]) * np.float32(0.5625) - (part[:-3] + part[3:]) * np.float32(0.0625)
-        level = np.maximum(np.abs(part[1:-2]), np.abs(middle)).max(axis=1)
-        level = np.pad(level, (0, -len(level) % _CELL_FRAMES))
-        peaks[first : first + chunk] = level.reshape(-1, _CELL_FRAMES).max(axis=1)
+    for first in range(0, cells, _CHUNK_CELLS):
+        last = min(first + _CHUNK_CELLS, cells)
+        level = np.zeros((last - first) * _CELL_FRAMES, dtype=np.float32)
+        for channel in range(channels):
+            np.maximum(level, _magnitudes(samples[:, channel], first * _CELL_FRAMES, len(level)), out=level)
+        # Halving by pairs is several times faster than a maximum along short rows.
+        while len(level) > last - first:
+            level = np.maximum(level[0::2], level[1::2])
+        peaks[first:last] = level
     return peaks
+
+
+def _magnitudes(channel: NDArray[np.float32], start: int, count: int) -> NDArray[np.float32]:
+    """(count,) the larger of each sample and the midpoint behind it, zero beyond the end."""
+    part = np.zeros(count + 3, dtype=np.float32)
+    first = max(start - 1, 0)
+    piece = channel[first : start + count + 2]
+    part[first - start + 1 : first - start + 1 + len(piece)] = piece
+    middle: NDArray[np.float32] = (part[1:-2] + part[2:-1]) * np.float32(0.5625)
+    middle -= (part[:-3] + part[3:]) * np.float32(0.0625)
+    np.abs(middle, out=middle)
+    np.maximum(middle, np.abs(part[1:-2]), out=middle)
+    return middle
 
 
 def _limiter_curve(peaks: NDArray[np.float64], ceiling: float) -> NDArray[np.float64]:

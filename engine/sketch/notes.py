@@ -159,4 +159,4 @@ def _modulation(envelope: Envelope, count: int) -> Mono:
         ]
     )
     times = np.arange(count, dtype=np.float32) / np.float32(RATE_HZ)
-    return np.interp(times, corners, [0.0, 1.0, 1.0, envelope.sustain]).astype(np.float32)
+    return np.asarray(np.interp(times, corners, [0.0, 1.0, 1.0, envelope.sustain]), dtype=np.float32)

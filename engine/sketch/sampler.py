@@ -1,5 +1,6 @@
 """A score in time becomes stereo sound: strikes mixed from rendered notes, a room around them, one loudness."""
 
+import math
 from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,8 +27,8 @@ TAIL_SECONDS = 2.2
 TARGET_LUFS = -14.0
 CEILING_DBFS = -1.0
 PHASE = "rendering"
-_WAVE_BYTES = 64 << 20
-_NOTE_BYTES = 48 << 20
+_WAVE_BYTES = 48 << 20
+_NOTE_BYTES = 32 << 20
 _DRUM_BANK = 128
 _FADE_SECONDS = 0.4
 _REFERENCE_RMS = 0.1
@@ -54,6 +55,7 @@ class Sampler:
         self._pool = WavePool(bank, _WAVE_BYTES)
         self._renderer = NoteRenderer(self._pool, _NOTE_BYTES)
         self._room = Reverb(RATE_HZ)
+        self._answers: dict[tuple[int, int, int, int], tuple[Zone, ...]] = {}
         self._levels: dict[tuple[int, int], float] = {}
 
     def render(
@@ -66,27 +68,29 @@ class Sampler:
         voices: Collection[str] | None = None,
         accompaniment: bool = True,
         room: bool = True,
-        limit_seconds: float = LONGEST_SECONDS,
+        limit_seconds: float = math.inf,
     ) -> Samples:
         """(N, 2) stereo at 48 kHz, -14 LUFS, peaks under -1 dBFS; its memory lies channel after channel.
 
-        N covers the timeline and a tail, and at most `limit_seconds`, where the music is faded out. `voices` keeps
+        N covers the timeline and a tail, and at most `limit_seconds`, where the music fades. `voices` keeps
         only those of the score; the band is left out where `accompaniment` is false, the reverberation where `room`
         is. Reports bars and checks for cancellation throughout. Raises InvalidRequest for a timeline over 20 minutes
         and CorruptBank.
         """
-        if timeline.duration > LONGEST_SECONDS:
+        length = min(timeline.duration, limit_seconds)
+        if length > LONGEST_SECONDS:
             raise InvalidRequest(
                 "abc",
-                f"The score lasts {timeline.duration:.0f} s; sketches hold at most {LONGEST_SECONDS:.0f} s. Shorten it.",
+                f"The score lasts {length:.0f} s; sketches hold at most {LONGEST_SECONDS:.0f} s. Shorten it.",
             )
         frames = round(min(timeline.duration + TAIL_SECONDS, limit_seconds) * RATE_HZ)
         mix = np.zeros((2, frames), dtype=np.float32)
         send = np.zeros(frames, dtype=np.float32)
         parts = arrange(timeline, style, seed, voices=voices, accompaniment=accompaniment)
-        self._play(_events(parts), mix, send, len(timeline.bars), control)
+        self._play(_events(parts, frames), mix, send, len(timeline.bars), control)
         if room:
             self._room.add(send, mix, control)
+        del send
         control.report(PHASE, _ROOM_SHARE, bars=len(timeline.bars))
         control.check_cancelled()
         samples = mix.T
@@ -122,7 +126,7 @@ class Sampler:
         gain *= (strike.velocity / 127) ** _VELOCITY_POWER * strike.weight
         for zone in self._zones(part.instrument, strike.key, strike.velocity):
             note = self._renderer.note(zone, strike.key, event.frames, tuned=tuned)
-            note = note[: max(len(send) - event.frame, 0)]
+            note = note[: len(send) - event.frame]
             span = slice(event.frame, event.frame + len(note))
             loud = note * np.float32(gain * 10 ** (-zone.attenuation_db / 20))
             pan = min(max(part.pan + zone.pan * 0.5 + strike.pan, -0.5), 0.5)
@@ -131,14 +135,20 @@ class Sampler:
             mix[0, span] += loud * np.float32(np.cos(angle) * np.sqrt(2))
             mix[1, span] += loud * np.float32(np.sin(angle) * np.sqrt(2))
 
-    def _zones(self, instrument: Instrument, key: int, velocity: int) -> list[Zone]:
+    def _zones(self, instrument: Instrument, key: int, velocity: int) -> tuple[Zone, ...]:
         """Zones that answer a key; a melodic key beyond the instrument's range is played by the nearest."""
+        name = (instrument.bank, instrument.program, key, velocity)
+        if name not in self._answers:
+            self._answers[name] = self._answering(instrument, key, velocity)
+        return self._answers[name]
+
+    def _answering(self, instrument: Instrument, key: int, velocity: int) -> tuple[Zone, ...]:
         zones = self._pool.presets[instrument.bank, instrument.program].zones
-        answering = [zone for zone in zones if zone.sounds(key, velocity)]
+        answering = tuple(zone for zone in zones if zone.sounds(key, velocity))
         if answering or instrument.bank == _DRUM_BANK:
             return answering
         nearest = min(max(key, min(zone.keys[0] for zone in zones)), max(zone.keys[1] for zone in zones))
-        return [zone for zone in zones if zone.sounds(nearest, velocity)]
+        return tuple(zone for zone in zones if zone.sounds(nearest, velocity))
 
     def _gain(self, part: Part) -> float:
         """What brings an instrument to its part's level, whatever the bank made of its loudness."""
@@ -161,14 +171,15 @@ class Sampler:
         return max(float(np.sqrt(np.mean(powers))), 1e-6)
 
 
-def _events(parts: tuple[Part, ...]) -> list[_Event]:
-    """All strikes in the order of their start."""
+def _events(parts: tuple[Part, ...], end: int) -> list[_Event]:
+    """All strikes that start before frame `end`, in the order of their start."""
     events = []
     for part in parts:
         step = _NOTE_STEP if part.exact else _LOOSE_STEP
         for strike in part.strikes:
             frames = max(round(strike.length * RATE_HZ / step), 1) * step
-            events.append(_Event(round(strike.start * RATE_HZ), frames, strike, part))
+            if (frame := round(strike.start * RATE_HZ)) < end:
+                events.append(_Event(frame, frames, strike, part))
     return sorted(events, key=lambda event: event.frame)
 
 

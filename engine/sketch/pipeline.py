@@ -1,0 +1,186 @@
+"""The `sketch` model: composes a lead sheet and has the band play it. No weights, no accelerator, always present."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from pydantic import JsonValue
+
+from engine.audio import Samples
+from engine.control import Control
+from engine.errors import InvalidRequest
+from engine.request import SketchRequest, SongRequest, replay_of
+from engine.score import Score, excerpt, parse, timeline, write
+from engine.sketch.compose import compose
+from engine.sketch.notes import RATE_HZ
+from engine.sketch.sampler import LONGEST_SECONDS, PHASE, TAIL_SECONDS, Sampler
+from engine.sketch.style import read_style
+
+COMPOSING, RENDERING, ENCODING = "composing", PHASE, "encoding"
+_SHORTEST_SONG_SECONDS = 1.0
+_SECONDS_A_LINE, _SECONDS_AROUND, _SECONDS_UNSUNG = 5.0, 25.0, 150.0  # what the composer tends to write
+
+
+@dataclass(frozen=True, slots=True)
+class Track:
+    """One song as sound, and the request that gives it again."""
+
+    replay: dict[str, JsonValue]
+    samples: Samples  # (N, 2), at `sample_rate_hz`
+    sample_rate_hz: int
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Share:
+    """A control for one of several tracks: its fractions become parts of the whole."""
+
+    control: Control
+    place: int
+    count: int
+
+    def check_cancelled(self) -> None:
+        self.control.check_cancelled()
+
+    def report(self, phase: str, fraction: float, **counters: int) -> None:
+        self.control.report(phase, (self.place + fraction) / self.count, **counters)
+
+
+class SketchModel:
+    """Owns the sampler, which is opened with the first song; all but the checks runs on one thread."""
+
+    id = "sketch"
+
+    def __init__(self) -> None:
+        self._sampler: Sampler | None = None
+
+    def describe(self) -> dict[str, JsonValue]:
+        """What a client is told: id, kind, a sentence, languages, operations, fields that differ from the defaults."""
+        return {
+            "id": self.id,
+            "kind": "sketch",
+            "description": (
+                "Composes a lead sheet from style and lyrics and plays it on sampled instruments; "
+                "a lead instrument takes the singer's part. Needs no weights and no accelerator."
+            ),
+            "languages": ["any"],
+            "operations": ["synth", "plan", "sketch"],
+            "unsupported_fields": ["semantic_tokens", "keep_codes", "lora", "output=latents"],
+            "defaults": {},
+        }
+
+    def check(self, request: SongRequest) -> None:
+        """Raise InvalidRequest, naming the field, for what this model cannot do, and ScoreError for a bad score."""
+        refusals = {
+            "semantic_tokens": (
+                bool(request.semantic_tokens.strip()),
+                "has no semantic codes; leave them out",
+            ),
+            "keep_codes": (request.keep_codes > 0, "has no semantic codes; leave it at 0"),
+            "lora": (bool(request.lora), "knows no adapters; send an empty list"),
+            "output": (request.output == "latents", "has no latents; ask for audio"),
+        }
+        for field, (asked, reason) in refusals.items():
+            if asked:
+                raise InvalidRequest(field, f"The model {self.id!r} {reason}, or choose another model.")
+        if request.abc.strip():
+            parse(request.abc)
+
+    def check_plan(self, request: SongRequest) -> None:
+        """As `check`; a plan is a score, so `cot` must not be off."""
+        self.check(request)
+        if request.cot == "off":
+            raise InvalidRequest("cot", "A plan is a score; set cot to full or melody.")
+
+    def check_preview(self, request: SketchRequest) -> None:
+        """As `check`; of a score given, the bars must exist."""
+        self.check(request)
+        if request.abc.strip():
+            _excerpt(parse(request.abc), request)
+
+    def plan(self, request: SongRequest, control: Control) -> str:
+        """The score of the request as ABC text: the one it brings, else a new one drawn with `lm_seed`."""
+        if request.abc.strip():
+            return request.abc
+        control.report(COMPOSING, 0.0)
+        control.check_cancelled()
+        text = write(self._composed(request, request.lm_seed))
+        control.report(COMPOSING, 1.0)
+        return text
+
+    def generate(self, request: SongRequest, control: Control) -> Iterator[Track]:
+        """Tracks song by song, each song's variations together; seeds are those of the request, which has none open.
+
+        A song lasts at most `duration`; a longer score is faded out there.
+        """
+        count = request.lm_batch_size * request.synth_batch_size
+        for song in range(request.lm_batch_size):
+            text = self.plan(request.model_copy(update={"lm_seed": request.lm_seed + song}), control)
+            score = parse(text)
+            for variation in range(request.synth_batch_size):
+                share = _Share(control, song * request.synth_batch_size + variation, count)
+                samples = self._rendered(score, request, request.seed + variation, share)
+                yield _track(replay_of(request, song, variation, abc=text), samples)
+                del samples  # the caller's alone while the next one is made
+
+    def preview(self, request: SketchRequest, control: Control) -> Track:
+        """The bars asked for, of the score given or composed, as one track."""
+        text = self.plan(request, control)
+        score = _excerpt(parse(text), request)
+        samples = self._rendered(score, request, request.seed, control)
+        return _track(replay_of(request, 0, 0, abc=text), samples)
+
+    def stages(self, request: SongRequest) -> list[tuple[str, float]]:
+        """Phases of `generate` and, as their units, the seconds of audio expected."""
+        seconds = _expected_seconds(request) * request.lm_batch_size * request.synth_batch_size
+        return [(COMPOSING, seconds), (RENDERING, seconds), (ENCODING, seconds)]
+
+    def plan_stages(self, request: SongRequest) -> list[tuple[str, float]]:
+        """Phases of `plan`, as in `stages`."""
+        return [(COMPOSING, _expected_seconds(request))]
+
+    def preview_stages(self, request: SketchRequest) -> list[tuple[str, float]]:
+        """Phases of `preview`, as in `stages`."""
+        seconds = _expected_seconds(request)
+        if request.bars is not None:
+            seconds = min(seconds, 2.5 * request.bars)
+        return [(COMPOSING, seconds), (RENDERING, seconds), (ENCODING, seconds)]
+
+    def _composed(self, request: SongRequest, seed: int) -> Score:
+        longest = max(_limit_seconds(request) - TAIL_SECONDS, _SHORTEST_SONG_SECONDS)
+        return compose(request.style, request.lyrics, seed, longest, chords=request.cot != "melody")
+
+    def _rendered(self, score: Score, request: SongRequest, seed: int, control: Control) -> Samples:
+        if self._sampler is None:
+            self._sampler = Sampler()
+        control.report(RENDERING, 0.0)
+        style = read_style(request.style)
+        return self._sampler.render(
+            timeline(score), style, seed, control, limit_seconds=_limit_seconds(request)
+        )
+
+
+def _limit_seconds(request: SongRequest) -> float:
+    return min(request.longest_seconds, LONGEST_SECONDS)
+
+
+def _track(replay: dict[str, JsonValue], samples: Samples) -> Track:
+    return Track(replay, samples, RATE_HZ, len(samples) / RATE_HZ)
+
+
+def _excerpt(score: Score, request: SketchRequest) -> Score:
+    if request.from_bar == 1 and request.bars is None:
+        return score
+    if request.from_bar > score.bar_count:
+        raise InvalidRequest(
+            "from_bar", f"The score has {score.bar_count} bars; choose a first bar among them."
+        )
+    return excerpt(score, request.from_bar, request.bars or score.bar_count)
+
+
+def _expected_seconds(request: SongRequest) -> float:
+    """A guess at the length, made before admission and so without composing."""
+    lines = sum(
+        1 for line in request.lyrics.splitlines() if line.strip() and not line.strip().startswith("[")
+    )
+    guess = lines * _SECONDS_A_LINE + _SECONDS_AROUND if lines else _SECONDS_UNSUNG
+    return min(guess, _limit_seconds(request))
