@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import ExitStack
+from math import ceil
 from typing import Final
 from urllib.parse import quote
 
@@ -21,9 +22,9 @@ from server.limits import SOCKET_SECONDS, Limits, Slots
 from storage.entry import JSON, Part
 from storage.store import Lease
 
-MIN_SLICE_BYTES: Final = 64 * 1024
-MAX_SLICE_BYTES: Final = 512 * 1024
-QUICK_SECONDS: Final = 0.25
+SLICE_BYTES: Final = 512 * 1024
+# As much as a client has to take within one send limit, 4 KiB a second with the default.
+SEND_LIMIT_BYTES: Final = 64 * 1024
 PING_SECONDS: Final = 15.0
 _UNSUPPORTED: Final = frozenset({errno.EOPNOTSUPP, errno.ENOSYS, errno.EINVAL})
 EVENT_HEADERS: Final = {
@@ -162,22 +163,17 @@ class ResultResponse(Response):
         await send({"type": "http.response.start", "status": chosen.status, "headers": self.raw_headers})
 
     async def _deliver(self, chosen: Selection, receive: Receive, send: Send) -> None:
-        """Send slice by slice; slices grow while the client keeps up, so that a slow one still meets the limit."""
+        """Send slice by slice. The limit of a send grows with the slice: a slow client is not one that has stopped."""
         slices = FileSlices(self._lease.fd, self._limits)
         position, stop = self._part.offset + chosen.start, self._part.offset + chosen.stop
-        size = MIN_SLICE_BYTES
+        seconds = self._send_seconds * ceil(min(SLICE_BYTES, chosen.length) / SEND_LIMIT_BYTES)
         gone = asyncio.create_task(_until_gone(receive))
         try:
             while position < stop and not gone.done():
-                body = await slices.read(position, min(size, stop - position))
+                body = await slices.read(position, min(SLICE_BYTES, stop - position))
                 position += len(body)
-                began = time.monotonic()
-                await timely(
-                    send({"type": "http.response.body", "body": body, "more_body": position < stop}),
-                    self._send_seconds,
-                )
-                quick = time.monotonic() - began < QUICK_SECONDS
-                size = min(size * 2, MAX_SLICE_BYTES) if quick else max(size // 2, MIN_SLICE_BYTES)
+                message = {"type": "http.response.body", "body": body, "more_body": position < stop}
+                await timely(send(message), seconds)
         finally:
             gone.cancel()
 

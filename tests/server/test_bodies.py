@@ -1,0 +1,142 @@
+import asyncio
+import json
+import threading
+from collections.abc import Sequence
+from contextlib import suppress
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from starlette.requests import ClientDisconnect, Request
+from starlette.types import Message
+
+from server.bodies import INLINE_BYTES, parse_object, read_json_object
+from server.errors import BodyTooLarge, InvalidJson, UnsupportedMedia
+from server.limits import MAX_JSON_BYTES, Limits
+from storage.entry import JSON
+
+
+def read(chunks: Sequence[bytes | None], headers: dict[str, str]) -> tuple[dict[str, JSON], int]:
+    """The object read and the number of messages taken; None among the chunks is a client that goes."""
+    taken = 0
+
+    async def receive() -> Message:
+        nonlocal taken
+        chunk = chunks[taken]
+        taken += 1
+        if chunk is None:
+            return {"type": "http.disconnect"}
+        return {"type": "http.request", "body": chunk, "more_body": taken < len(chunks)}
+
+    async def run() -> dict[str, JSON]:
+        raw = [(name.encode(), value.encode()) for name, value in headers.items()]
+        request = Request({"type": "http", "method": "POST", "path": "/", "headers": raw}, receive)
+        return await read_json_object(request, Limits())
+
+    try:
+        return asyncio.run(run()), taken
+    except BodyTooLarge as error:
+        error.add_note(str(taken))
+        raise
+
+
+@pytest.mark.parametrize(
+    "kind", ["application/json", "Application/JSON; charset=utf-8", "application/vnd.api+json", ""]
+)
+def test_json_is_read_in_pieces(kind: str) -> None:
+    headers = {"content-type": kind} if kind else {}
+    assert read([b'{"style": "fol', b"k \xc3", b'\xa9"}'], headers)[0] == {"style": "folk é"}
+
+
+@pytest.mark.parametrize(
+    "kind", ["text/plain", "multipart/form-data; boundary=x", "application/jsonp", "json"]
+)
+def test_another_type_is_refused_before_reading(kind: str) -> None:
+    with pytest.raises(UnsupportedMedia, match="application/json"):
+        read([], {"content-type": kind})
+
+
+def test_a_declared_size_over_the_limit_is_refused_before_reading() -> None:
+    with pytest.raises(BodyTooLarge) as caught:
+        read([b"{}"], {"content-length": str(MAX_JSON_BYTES + 1)})
+    assert caught.value.__notes__ == ["0"]
+
+
+def test_an_undeclared_size_is_counted_and_reading_ends_at_the_limit() -> None:
+    piece = b" " * (MAX_JSON_BYTES // 2)
+    with pytest.raises(BodyTooLarge) as caught:
+        read([piece, piece, b" ", b" ", b" "], {})
+    assert caught.value.__notes__ == ["3"]
+
+
+def test_the_largest_body_is_read_beside_the_loop(monkeypatch: pytest.MonkeyPatch) -> None:
+    threads: list[str] = []
+
+    def watch(body: bytes) -> dict[str, JSON]:
+        threads.append(threading.current_thread().name)
+        return parse_object(body)
+
+    monkeypatch.setattr("server.bodies.parse_object", watch)
+    largest = b'{"lyrics": "' + b"x" * (MAX_JSON_BYTES - 14) + b'"}'
+    read([largest], {"content-length": str(MAX_JSON_BYTES)})
+    read([b'{"lyrics": "' + b"x" * (INLINE_BYTES - 14) + b'"}'], {})
+    assert threads[0] != threading.current_thread().name
+    assert threads[1] == threading.current_thread().name
+
+
+def test_a_client_that_goes_is_not_an_empty_body() -> None:
+    with pytest.raises(ClientDisconnect):
+        read([b"{", None], {})
+
+
+@pytest.mark.parametrize(
+    ("body", "reason", "line", "column"),
+    [
+        (b"", "expecting value", 1, 1),
+        (b'{\n "a": }', "expecting value", 2, 7),
+        (b'{"a": 1} x', "extra data", 1, 10),
+        ('{\n"é\xff'.encode("latin-1"), "not UTF-8", 2, 2),
+        (b'{"a": NaN}', "NaN is no JSON number", 1, 1),
+        (b'{"a": -Infinity}', "-Infinity is no JSON number", 1, 1),
+        (b'{"a": 1e999}', "too large", 1, 1),
+        (b'{"a": ' + b"9" * 5000 + b"}", "limit", 1, 1),
+        (b'{"a": 1, "b": {"c": 1, "c": 2}}', "the name 'c' stands twice", 1, 1),
+        (b'{"a": "\\ud800"}', "surrogate", 1, 1),
+        (b"[" * 100_000, "nested too deeply", 1, 1),
+        (b'{"a":' * 100_000, "nested too deeply", 1, 1),
+        (b"[1]", "not an object", 1, 1),
+        (b"null", "not an object", 1, 1),
+    ],
+)
+def test_what_is_wrong_is_told_with_its_place(body: bytes, reason: str, line: int, column: int) -> None:
+    with pytest.raises(InvalidJson, match=reason) as caught:
+        parse_object(body)
+    assert (caught.value.line, caught.value.column) == (line, column)
+
+
+def test_whole_surrogate_pairs_and_a_byte_order_mark_are_fine() -> None:
+    assert parse_object(b'\xef\xbb\xbf{"a": "\\ud83c\\udfb5"}') == {"a": "🎵"}
+
+
+def test_many_names_of_which_one_stands_twice_do_not_take_long() -> None:
+    names = ", ".join(f'"n{number}": 0' for number in range(100_000))
+    with pytest.raises(InvalidJson, match="'last' stands twice"):
+        parse_object(f'{{{names}, "last": 1, "last": 2}}'.encode())
+
+
+values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@given(st.dictionaries(st.text(), values, max_size=4))
+def test_what_python_writes_is_read_back(value: dict[str, JSON]) -> None:
+    assert parse_object(json.dumps(value).encode()) == value
+
+
+@given(st.binary(max_size=60))
+def test_no_bytes_raise_anything_else(body: bytes) -> None:
+    with suppress(InvalidJson):
+        assert isinstance(parse_object(body), dict)
