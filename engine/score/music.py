@@ -17,6 +17,7 @@ from engine.score.place import MAX_BARS, MAX_NOTES, MAX_REPEATS, Place, checked_
 _HEAD = re.compile(r"(\^\^|\^|__|_|=)?([A-Ga-g])([',]*)([0-9]*)(/*)([0-9]*)")
 _COMPOUND = (6, 9, 12)
 _MAX_OCTAVE_MARKS = 8
+_MAX_GRACE_NOTES = 64
 
 
 def read_length(digits: str, slashes: str, below: str, place: Place) -> Fraction:
@@ -223,6 +224,8 @@ class Music:
             elif text[position] not in " \t/()-.~<>[]":
                 raise place.fault("Write only notes between { and }.")
             position = match.end() if match else position + 1
+        if len(graces) > _MAX_GRACE_NOTES:
+            raise token.place.fault(f"Write at most {_MAX_GRACE_NOTES} grace notes before a note.")
         self._grace = tuple(graces)
 
     def _symbol(self, voice: DraftVoice, token: Token) -> None:

@@ -39,8 +39,6 @@ class _Body:
 
     def __init__(self, header: Header) -> None:
         self._header = header
-        self._meter = header.meter
-        self._tempo_bpm = header.tempo_bpm
         self._voices: dict[str, DraftVoice] = {}
         self._music = Music()
         self._sections: dict[int, str] = {}
@@ -100,21 +98,12 @@ class _Body:
         voice.adopt(staff)
 
     def _change_meter(self, meter: tuple[int, int]) -> None:
-        if self._music.notes_read:
-            self._current().meter = meter
-            self._current().changes.meter = meter
-            return
-        self._meter = meter  # before all music it holds for the tune
-        for voice in self._voices.values():
-            voice.meter = meter
+        self._current().meter = meter
+        self._current().changes.meter = meter
 
     def _change_tempo(self, tempo_bpm: float | None) -> None:
-        if tempo_bpm is None:
-            return
-        if self._music.notes_read:
+        if tempo_bpm is not None:
             self._current().changes.tempo_bpm = tempo_bpm
-        else:
-            self._tempo_bpm = tempo_bpm
 
     def _current(self) -> DraftVoice:
         if self._voice is None:
@@ -132,7 +121,7 @@ class _Body:
         if voice is None:
             if len(self._voices) >= MAX_VOICES:
                 raise place.fault(f"Use at most {MAX_VOICES} voices.")
-            voice = DraftVoice(field.id, self._header.key, self._meter, self._header.unit)
+            voice = DraftVoice(field.id, self._header.key, self._header.meter, self._header.unit)
             voice.adopt(self._header.staff)
             self._voices[field.id] = voice
         voice.name = voice.name if field.name is None else field.name
@@ -151,7 +140,7 @@ class _Body:
         for draft in self._voices.values():
             draft.close_bar()
         drafts = list(self._voices.values())
-        meters = in_force(self._meter, [[bar.meter for bar in draft.bars] for draft in drafts])
+        meters = in_force(self._header.meter, [[bar.meter for bar in draft.bars] for draft in drafts])
         if not meters:
             raise self._last.fault("Write some music after the key.")
         full_bars = [Fraction(*meter) for meter in meters]
@@ -162,9 +151,9 @@ class _Body:
         score = Score(
             _with_own_ids(voices),
             self._header.title,
-            self._meter,
+            self._header.meter,
             self._header.unit,
-            self._tempo_bpm,
+            self._header.tempo_bpm,
             self._header.key.text,
             tuple(Section(name, bar) for bar, name in sections),
         )

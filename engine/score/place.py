@@ -1,5 +1,6 @@
 """Where in a text a fault lies, and the bounds that keep any text harmless."""
 
+import re
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -16,6 +17,7 @@ MAX_DURATION = Fraction(64)  # whole notes of a single note
 # Every duration is a multiple of 1/GRID. Sums of durations then have a denominator that divides GRID, so that
 # no choice of lengths can make the fractions of a long tune grow without bound.
 GRID = 2**10 * 3**3 * 5**2 * 7 * 11 * 13
+_DIGITS = re.compile(r"[0-9]{1,16}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +38,7 @@ class Place:
 
 def number(digits: str, place: Place, name: str, most: int = MAX_NUMBER) -> int:
     """The value of plain decimal `digits`, from 1 to `most`."""
-    value = int(digits) if 0 < len(digits) <= 16 else MAX_NUMBER + 1
+    value = int(digits) if _DIGITS.fullmatch(digits) else 0
     if not 1 <= value <= most:
         raise place.fault(f"Write {name} as a number from 1 to {most}.")
     return value

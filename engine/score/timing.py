@@ -121,8 +121,8 @@ def _chords(score: Score, clock: _Clock, duration: float) -> Iterator[TimedChord
                 if is_silence(symbol.text) or read_chord(symbol.text):
                     marks[bar, symbol.offset] = symbol.text
     placed = sorted(marks.items())
-    starts = [clock.at(bar, offset) for (bar, offset), _ in placed]
-    for ((bar, _), text), start, end in zip(placed, starts, [*starts[1:], duration], strict=True):
+    edges = [*(clock.at(bar, offset) for (bar, offset), _ in placed), duration]
+    for ((bar, _), text), (start, end) in zip(placed, pairwise(edges), strict=True):
         chord = None if is_silence(text) else read_chord(text)
         if chord and end > start:
             yield TimedChord(text, chord.root, chord.intervals, chord.bass, start, end, bar)

@@ -61,33 +61,36 @@ def _walk(marks: list[_Marks]) -> Iterator[Played]:
     passes = _passes(marks)
     start, turn, index = 0, 1, 0
     while index < len(marks):
-        mark = marks[index]
-        leaves_endings = index > start and not mark.ending and bool(marks[index - 1].ending)
-        if index != start and (mark.starts or leaves_endings):
+        leaves_endings = index > start and not passes[index] and passes[index - 1] > 0
+        if index != start and (marks[index].starts or leaves_endings):
             start, turn = index, 1
-        if mark.ending and turn not in mark.ending:
+        if passes[index] and turn not in marks[index].ending:
             index += 1
             continue
         yield Played(index, turn)
-        if mark.played and turn < max(passes[index], mark.played):
+        played = marks[index].played
+        if played and turn < max(passes[index], played):
             index, turn = start, turn + 1
             continue
         index += 1
-        if mark.played and not (index < len(marks) and marks[index].ending):
+        if played and not (index < len(marks) and passes[index]):
             start, turn = index, 1
 
 
 def _passes(marks: list[_Marks]) -> list[int]:
-    """The highest pass that the run of alternative endings around each bar names; 0 outside of endings."""
-    highest, run = [0] * len(marks), 0
-    for first in range(len(marks)):
-        if first < run or not marks[first].ending:
-            continue
-        run = first
-        while run < len(marks) and marks[run].ending and not (marks[run].starts and run > first):
-            run += 1
-        most = max(max(mark.ending) for mark in marks[first:run])
-        highest[first:run] = [most] * (run - first)
+    """The highest pass that the run of alternative endings around each bar names; 0 outside of endings.
+
+    A run that has nothing for the first pass is taken for plain bars, since it would never be reached.
+    """
+    highest, index = [0] * len(marks), 0
+    while index < len(marks):
+        first = index
+        index += 1
+        if marks[first].ending:
+            while index < len(marks) and marks[index].ending and not marks[index].starts:
+                index += 1
+            named = {turn for mark in marks[first:index] for turn in mark.ending}
+            highest[first:index] = [max(named) if 1 in named else 0] * (index - first)
     return highest
 
 
