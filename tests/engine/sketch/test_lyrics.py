@@ -1,0 +1,90 @@
+"""Lyrics fall into sections, lines and syllables."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from engine.sketch.lyrics import is_upbeat, read_line, read_lyrics
+
+
+def outline(text: str) -> list[tuple[str, str, int]]:
+    return [(section.name, section.kind, len(section.lines)) for section in read_lyrics(text)]
+
+
+def test_headings_open_sections_in_order() -> None:
+    text = "[Intro]\n[Verse 1]\na b\n\nc\n[CHORUS]\nd\n[verse 2: Ann]\ne\n[Pre-Chorus]\nf\n[Guitar Solo]\n[Outro]\n"
+    assert outline(text) == [
+        ("intro", "intro", 0),
+        ("verse 1", "verse", 2),
+        ("chorus", "chorus", 1),
+        ("verse 2", "verse", 1),
+        ("pre-chorus", "pre-chorus", 1),
+        ("guitar solo", "interlude", 0),
+        ("outro", "outro", 0),
+    ]
+
+
+def test_unknown_headings_are_kept_and_share_their_kind() -> None:
+    assert outline("[Mystery 1]\na\n[Mystery 2]\nb\n[1]\nc") == [
+        ("mystery 1", "mystery", 1),
+        ("mystery 2", "mystery", 1),
+        ("section", "section", 1),
+    ]
+
+
+def test_words_on_the_line_of_a_heading_and_before_any_heading_are_sung() -> None:
+    assert outline("first words\n[Verse] more words\n") == [("verse", "verse", 1), ("verse", "verse", 1)]
+
+
+def test_without_headings_blank_lines_part_verses_and_a_repeated_passage_is_the_chorus() -> None:
+    assert outline("a\nb\n\nc\n\nd\n\nc\n") == [
+        ("verse", "verse", 2),
+        ("chorus", "chorus", 1),
+        ("verse", "verse", 1),
+        ("chorus", "chorus", 1),
+    ]
+
+
+@pytest.mark.parametrize("text", ["", "\n\n", "...\n—\n"])
+def test_no_words_and_no_headings_give_nothing(text: str) -> None:
+    assert read_lyrics(text) == ()
+
+
+def test_a_line_knows_its_words_and_syllables() -> None:
+    line = read_line("Hello, (ooh) well-known — sea!")
+    assert [(part.text, part.ends_word) for part in line.syllables] == [
+        ("Hel", False),
+        ("lo,", True),
+        ("(ooh)", True),
+        ("well", True),
+        ("known", True),
+        ("sea!", True),
+    ]
+
+
+def test_what_means_something_in_a_score_is_left_out() -> None:
+    assert [part.text for part in read_line('a* b_c |"d" %e \x07f').syllables] == [
+        "a",
+        "b",
+        "c",
+        "d",
+        "e",
+        "f",
+    ]
+
+
+def test_little_words_lead_into_a_beat() -> None:
+    assert is_upbeat("(The")
+    assert is_upbeat("and,")
+    assert not is_upbeat("Carry")
+
+
+@settings(max_examples=80, deadline=None)
+@given(st.lists(st.text(max_size=30) | st.sampled_from(["[Verse]", "[%\\-", "[x]", "la la", ""]), max_size=8))
+def test_any_text_is_lyrics(rows: list[str]) -> None:
+    for section in read_lyrics("\n".join(rows)):
+        assert section.kind
+        assert section.name
+        assert len(section.name) <= 40
+        assert all(part.text.strip() for line in section.lines for part in line.syllables)
+        assert all(line.syllables[-1].ends_word for line in section.lines)
