@@ -1,6 +1,5 @@
 """A store of results on a volume: accepted, staged, published, leased, expired."""
 
-import logging
 import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
@@ -13,11 +12,10 @@ from storage import recovery
 from storage.budget import Budget, Usage
 from storage.entry import JSON, Entry, EntryState, Part
 from storage.errors import DiskFull, NotStored, StoreFull
-from storage.folder import Folder, body_name, record_name
+from storage.folder import Folder
 from storage.index import ResultIndex
 from storage.staging import StagedFile
-
-log = logging.getLogger("storage")
+from storage.sweeper import Sweeper
 
 
 class Lease:
@@ -71,7 +69,7 @@ class ResultStore:
         self._clock = clock
         self._lock = threading.Lock()
         self._records = threading.Lock()
-        self._unsaved: set[str] = set()
+        self._sweeper = Sweeper(self._folder, self._index, self._lock, self._records)
 
     def recover(self) -> tuple[Entry, ...]:
         """Once, before anything else: make the folder, load its records, tidy up; the entries still accepted.
@@ -191,7 +189,7 @@ class ResultStore:
             ended.to_json()
             with self._lock:
                 self._index.end(ended)
-            self._save(ended)
+            self._sweeper.save(ended)
         return ended
 
     def lease(self, id: str) -> Lease:
@@ -221,18 +219,11 @@ class ResultStore:
             except DiskFull:
                 # Deleting is how a full disk gets space: without a record a restart forgets the entry, that is all.
                 self._folder.remove_record(id)
-        self._remove_bodies()
+        self._sweeper.remove_bodies()
 
     def sweep(self) -> int:
         """Unlink what expired and forget old tombstones; how many entries expired since the last sweep."""
-        with self._lock:
-            self._index.advance(self._clock())
-            expired = self._index.take_expired()
-        self._remove_bodies()
-        with self._records:
-            self._remove_records()
-            self._save_unsaved()
-        return expired
+        return self._sweeper.sweep(self._clock())
 
     def usage(self) -> Usage:
         """Files and bytes held (results, leased leftovers, staged files) beside the limits."""
@@ -268,42 +259,4 @@ class ResultStore:
     def _release(self, id: str) -> None:
         with self._lock:
             self._index.ledger.release(id)
-        self._remove_bodies()
-
-    def _remove_bodies(self) -> None:
-        with self._lock:
-            removable = self._index.ledger.removable
-        for id in removable:
-            try:
-                self._folder.remove(body_name(id))
-            except OSError as error:
-                log.warning("%s cannot be removed, the next sweep tries again: %s", body_name(id), error)
-                continue
-            with self._lock:
-                self._index.ledger.removed(id)
-
-    def _remove_records(self) -> None:
-        with self._lock:
-            forgotten = self._index.forgotten
-        for id in forgotten:
-            self._folder.remove(record_name(id))
-            with self._lock:
-                self._index.record_removed(id)
-
-    def _save(self, entry: Entry) -> None:
-        try:
-            self._folder.write_record(entry)
-        except DiskFull:
-            log.warning("The record of %s is not written yet, the volume is full", entry.id)
-            self._unsaved.add(entry.id)
-        else:
-            self._unsaved.discard(entry.id)
-
-    def _save_unsaved(self) -> None:
-        for id in tuple(self._unsaved):
-            with self._lock:
-                entry = self._index.remembered(id)
-            if entry is None:
-                self._unsaved.discard(id)
-            else:
-                self._save(entry)
+        self._sweeper.remove_bodies()

@@ -42,7 +42,7 @@ entries = st.builds(
 )
 
 
-@settings(max_examples=100, deadline=None, database=None)
+@settings(max_examples=60, deadline=None, database=None)
 @given(entries)
 def test_a_record_reads_back_as_the_same_entry(entry: Entry) -> None:
     assert Entry.from_json(entry.to_json()) == entry

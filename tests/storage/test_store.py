@@ -350,23 +350,6 @@ def test_look_ups_touch_no_disk(store: ResultStore, clock: Clock, monkeypatch: p
     assert store.usage().files == 0
 
 
-def test_a_body_that_cannot_be_unlinked_is_tried_again(
-    store: ResultStore, directory: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    publish(store, 1, b"0123456789")
-
-    def refuse(*_: object, **__: object) -> None:
-        raise PermissionError("Operation not permitted")
-
-    with monkeypatch.context() as patch:
-        patch.setattr(os, "unlink", refuse)
-        store.delete(ONE)
-        assert body_name(ONE) in names(directory)
-    assert "tries again" in caplog.text
-    store.sweep()
-    assert (names(directory), store.audit()) == ({record_name(ONE)}, [])
-
-
 def test_a_large_result_takes_little_memory(directory: Path, clock: Clock) -> None:
     size, slice_bytes = 64 << 20, 1 << 20
     store = ResultStore(directory, Budget(1 << 30, 4, 1 << 30), 10.0, clock)
