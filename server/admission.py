@@ -1,0 +1,141 @@
+"""The one door of every generating route: room in the store, a place in the queue, a record on disk."""
+
+import re
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass
+
+from engine.errors import InvalidRequest
+from server.errors import IdempotencyMismatch
+from server.jobs.errors import QueueFull
+from server.jobs.job import Job, JobControl
+from server.jobs.serial_queue import SerialQueue
+from server.operations import Prepared, Stopwatch
+from storage.entry import JSON, Entry, EntryState
+from storage.errors import DiskFull, StoreFull
+from storage.store import ResultStore
+
+_KEY = re.compile(r"[\x21-\x7e]{1,255}")
+
+
+@dataclass(frozen=True, slots=True)
+class Admitted:
+    """An accepted submission; `replayed` where a known Idempotency-Key named an earlier one."""
+
+    job_id: str
+    replayed: bool
+
+
+def check_idempotency_key(key: str) -> str:
+    """The key as it is; raises InvalidRequest where it is not 1 to 255 visible ASCII characters."""
+    if key and not _KEY.fullmatch(key):
+        raise InvalidRequest(
+            "Idempotency-Key",
+            "The Idempotency-Key header must be 1 to 255 visible ASCII characters without spaces.",
+        )
+    return key
+
+
+class Gate:
+    """Admits work atomically. Owns nothing: the queue's condition and the store's lock decide."""
+
+    def __init__(
+        self, queue: SerialQueue, store: ResultStore, clock: Callable[[], float], draw_id: Callable[[], str]
+    ) -> None:
+        self._queue = queue
+        self._store = store
+        self._clock = clock
+        self._draw_id = draw_id
+
+    def check(self, owner: str, key: str) -> None:
+        """Refuse early, before a body is read. Raises StoreFull, QueueFull, QueueClosed; a known key passes."""
+        if key and self._store.find_key(owner, key):
+            return
+        try:
+            self._store.check_accepting()
+            self._queue.check_admitting()
+        except (StoreFull, QueueFull):
+            self._queue.reject()
+            raise
+
+    def admit(self, prepared: Prepared, owner: str, key: str) -> Admitted:
+        """Take a place, record it, let the worker have it. Writes to disk: call it from a worker of the HTTP pool.
+
+        Raises StoreFull, DiskFull, QueueFull, QueueClosed, IdempotencyMismatch; then nothing has changed.
+        """
+        known = self._store.find_key(owner, key) if key else None
+        if known:
+            return _replay(known, prepared)
+        job = self._job(prepared, owner)
+        try:
+            self._store.check_accepting()
+            self._queue.admit(job)
+        except (StoreFull, QueueFull):
+            self._queue.reject()
+            raise
+        return self._record(job, prepared, key)
+
+    def _record(self, job: Job, prepared: Prepared, key: str) -> Admitted:
+        """Write the accept record, then release the job; whatever goes wrong gives the place back."""
+        entry = Entry(
+            id=job.id,
+            state=EntryState.ACCEPTED,
+            owner=job.owner,
+            created_at=job.created_at,
+            idempotency_key=key,
+            request_digest=prepared.digest,
+            detail={"operation": prepared.operation, "model": prepared.model},
+        )
+        with ExitStack() as undo:
+            undo.callback(self._queue.withdraw, job.id)
+            try:
+                accepted = self._store.accept(entry)
+            except DiskFull:
+                self._queue.reject()
+                raise
+            if accepted.id != job.id:
+                return _replay(accepted, prepared)
+            undo.callback(self._store.withdraw, job.id)
+            self._queue.release(job.id)
+            undo.pop_all()
+        return Admitted(job.id, replayed=False)
+
+    def _job(self, prepared: Prepared, owner: str) -> Job:
+        job_id = self._draw_id()
+
+        def work(control: JobControl) -> None:
+            self._make(job_id, prepared, control)
+
+        return Job(
+            id=job_id,
+            operation=prepared.operation,
+            model=prepared.model,
+            owner=owner,
+            created_at=self._clock(),
+            stages=prepared.stages,
+            work=work,
+        )
+
+    def _make(self, job_id: str, prepared: Prepared, control: JobControl) -> None:
+        """Run the work into a staged file and publish it: done means downloadable."""
+        watch = Stopwatch()
+        started_at = self._clock()
+
+        def detail() -> dict[str, JSON]:
+            return {
+                "operation": prepared.operation,
+                "model": prepared.model,
+                "started_at": started_at,
+                "finished_at": self._clock(),
+                "metrics": watch.metrics(),
+            }
+
+        with self._store.stage(job_id) as staged:
+            packed = prepared.work(job_id, staged, control, watch)
+            self._store.publish(staged, content_type=packed.content_type, parts=packed.parts, detail=detail())
+
+
+def _replay(entry: Entry, prepared: Prepared) -> Admitted:
+    if entry.request_digest != prepared.digest:
+        raise IdempotencyMismatch
+    return Admitted(entry.id, replayed=True)

@@ -1,0 +1,101 @@
+"""The ASGI application: routes behind the edge, and the life of the parts around them."""
+
+import asyncio
+import contextlib
+import gc
+import logging
+import secrets
+import socket
+import sys
+from collections.abc import AsyncIterator, Sequence
+
+from starlette.routing import BaseRoute, Router
+from starlette.types import ASGIApp
+
+from server.access import HostRule, Keys, OriginRule, PublicPaths
+from server.edge import Admittance, Edge
+from server.parts import Parts
+from server.rates_file import save_rates
+from server.settings import Settings
+
+PUBLIC_PATHS = frozenset({"/", "/health", "/session", "/favicon.ico"})
+QUIET_PATHS = ("/health", "/status", "/system/queue", "/metrics")
+SWEEP_SECONDS = 30.0
+SWITCH_INTERVAL_SECONDS = 0.001
+WORKER_STOP_SECONDS = 5.0
+_log = logging.getLogger(__name__)
+
+
+def build_app(parts: Parts, routes: Sequence[BaseRoute]) -> ASGIApp:
+    """The application over these parts. Raises OSError where the data folder cannot hold the cookies' secret."""
+
+    @contextlib.asynccontextmanager
+    async def lifespan(app: object) -> AsyncIterator[None]:
+        loop = asyncio.get_running_loop()
+        parts.watch.bind(loop)
+        parts.worker.start()
+        tasks = [asyncio.create_task(_sweep(parts)), asyncio.create_task(parts.metrics.watch_loop())]
+        _settle_interpreter()
+        try:
+            yield
+        finally:
+            await stop(parts)
+            await _cancel(tasks)
+
+    router = Router(list(routes), redirect_slashes=False, lifespan=lifespan)
+    return Edge(router, admittance(parts.settings, parts.keys), draw_request_id, QUIET_PATHS)
+
+
+def admittance(settings: Settings, keys: Keys) -> Admittance:
+    """Who may call this server, and with what."""
+    return Admittance(
+        HostRule.of(settings.host, socket.gethostname(), settings.allowed_hosts),
+        OriginRule(frozenset(settings.allowed_origins)),
+        keys,
+        PublicPaths(PUBLIC_PATHS),
+    )
+
+
+def draw_request_id() -> str:
+    """An id for a request that brought none."""
+    return secrets.token_hex(8)
+
+
+def _settle_interpreter() -> None:
+    """Short thread switches and a frozen heap keep the loop prompt beside a busy worker (measured in bench/)."""
+    sys.setswitchinterval(SWITCH_INTERVAL_SECONDS)
+    gc.collect()
+    gc.freeze()
+
+
+async def _cancel(tasks: Sequence[asyncio.Task[None]]) -> None:
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def _sweep(parts: Parts) -> None:
+    """Remove what has expired and keep the learnt rates, every 30 s."""
+    while True:
+        await asyncio.sleep(SWEEP_SECONDS)
+        try:
+            await parts.limits.run(parts.store.sweep)
+            await parts.limits.run(lambda: save_rates(parts.rates, parts.settings.data_directory))
+        except OSError:
+            _log.exception("the sweep failed; it is tried again in %.0f s", SWEEP_SECONDS)
+
+
+def begin_stop(parts: Parts) -> None:
+    """Stop admission and take the queued jobs out; the active one is asked to stop. Safe to repeat."""
+    parts.ledger.close()
+    parts.watch.notify()
+
+
+async def stop(parts: Parts) -> None:
+    """Wait for the worker to finish its writes; the caller leaves by force where it does not return."""
+    await parts.limits.run(lambda: begin_stop(parts))
+    ended = await parts.limits.run(lambda: parts.worker.stop(WORKER_STOP_SECONDS))
+    if not ended:
+        _log.error("the worker did not return within %.0f s; leaving without it", WORKER_STOP_SECONDS)
+    await parts.limits.run(lambda: save_rates(parts.rates, parts.settings.data_directory))
+    parts.watch.unbind()

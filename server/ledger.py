@@ -1,0 +1,197 @@
+"""What is known of a job: the queue while it is there, the store afterwards."""
+
+import logging
+from collections.abc import Callable
+
+from server.jobs.errors import INTERRUPTED_CODE, INTERRUPTED_MESSAGE, UnknownJob
+from server.jobs.job import Job, JobState, JobView
+from server.jobs.serial_queue import SerialQueue
+from storage.entry import JSON, Entry, EntryState
+from storage.errors import NotStored, StorageError, UnknownEntry
+from storage.store import Lease, ResultStore
+
+_ENDINGS = {JobState.FAILED: "failed", JobState.CANCELLED: "was cancelled"}
+_log = logging.getLogger(__name__)
+
+
+class Ledger:
+    """Answers for jobs, whoever holds them; a job that is another key's is unknown here.
+
+    Owner of one flag: whether the queue has been closed, which only ever turns true.
+    """
+
+    def __init__(self, queue: SerialQueue, store: ResultStore, clock: Callable[[], float]) -> None:
+        self._queue = queue
+        self._store = store
+        self._clock = clock
+        self._closed = False
+
+    def describe(self, job_id: str, owner: str) -> dict[str, JSON]:
+        """The answer of `GET /job`. Raises UnknownEntry, EntryExpired."""
+        view = self._live(job_id)
+        if view is not None:
+            if view.owner != owner:
+                raise UnknownEntry(job_id)
+            return _of_view(view)
+        return self._of_entry(self.entry(job_id, owner))
+
+    def entry(self, job_id: str, owner: str) -> Entry:
+        """The store's record of the owner's job. Raises UnknownEntry, EntryExpired."""
+        entry = self._store.find(job_id)
+        if entry.owner != owner:
+            raise UnknownEntry(job_id)
+        return entry
+
+    def stored(self, job_id: str, owner: str) -> Entry:
+        """The record of the owner's finished result. Raises UnknownEntry, EntryExpired, NotStored."""
+        view = self._live(job_id)
+        if view is not None and view.owner == owner:
+            raise NotStored(job_id, f"This job is {view.state}; ask for its result once it is done.")
+        entry = self.entry(job_id, owner)
+        if entry.state is not EntryState.STORED:
+            status = self._status(entry)
+            raise NotStored(
+                job_id, f"This job {_ENDINGS[status]} and has no result; submit the request again."
+            )
+        return entry
+
+    def lease(self, job_id: str, owner: str) -> Lease:
+        """Pin the owner's finished result. Raises UnknownEntry, EntryExpired, NotStored."""
+        self.entry(job_id, owner)
+        return self._store.lease(job_id)
+
+    def cancel(self, job_id: str, owner: str) -> str:
+        """Cancel the owner's job and give its state as it then is. Writes to disk where it was still queued."""
+        view = self._live(job_id)
+        if view is None or view.owner != owner:
+            return str(self.describe(job_id, owner)["status"])
+        try:
+            state = self._queue.cancel(job_id)
+        except UnknownJob:  # it ended between the two looks
+            return str(self.describe(job_id, owner)["status"])
+        if state is JobState.CANCELLED:
+            self.record_end(job_id, view.operation, view.model, state, "", "", None)
+        return str(state)
+
+    def delete(self, job_id: str, owner: str) -> None:
+        """Give a finished job's room back. Raises UnknownEntry, EntryExpired, NotStored while it is unfinished."""
+        self.entry(job_id, owner)
+        self._store.delete(job_id)
+
+    def settle(self, job: Job, state: JobState, code: str, error: str) -> None:
+        """Record how the active job ended; a finished one has been recorded by its publication."""
+        if state is not JobState.DONE:
+            self.record_end(job.id, job.operation, job.model, state, code, error, job.started_at)
+
+    def close(self) -> None:
+        """Stop admission, ask the active job to stop, and record the waiting ones as interrupted. Safe to repeat."""
+        self._closed = True
+        for job in self._queue.close():
+            self.record_end(
+                job.id, job.operation, job.model, JobState.FAILED, INTERRUPTED_CODE, INTERRUPTED_MESSAGE, None
+            )
+
+    def interrupt_leftovers(self, entries: tuple[Entry, ...]) -> None:
+        """Record jobs that an earlier process accepted and never ended."""
+        for entry in entries:
+            operation, model = str(entry.detail.get("operation", "")), str(entry.detail.get("model", ""))
+            self.record_end(
+                entry.id, operation, model, JobState.FAILED, INTERRUPTED_CODE, INTERRUPTED_MESSAGE, None
+            )
+
+    def record_end(
+        self,
+        job_id: str,
+        operation: str,
+        model: str,
+        state: JobState,
+        code: str,
+        error: str,
+        started_at: float | None,
+    ) -> None:
+        """Write how a job ended without a result."""
+        detail: dict[str, JSON] = {"operation": operation, "model": model, "status": str(state)}
+        if state is JobState.FAILED:
+            detail |= {"code": code, "error": error}
+        detail |= {"started_at": started_at, "finished_at": self._clock()}
+        try:
+            self._store.end(job_id, detail)
+        except StorageError:
+            # The job has ended all the same; after a restart its accept record says "interrupted".
+            _log.exception("could not record the end of job %s…", job_id[:6])
+
+    def _live(self, job_id: str) -> JobView | None:
+        try:
+            return self._queue.view(job_id)
+        except UnknownJob:
+            return None
+
+    def _of_entry(self, entry: Entry) -> dict[str, JSON]:
+        detail = entry.detail
+        answer = _blank(
+            entry.id, str(detail.get("operation", "")), str(detail.get("model", "")), entry.created_at
+        )
+        answer |= {key: detail.get(key) for key in ("started_at", "finished_at")}
+        answer |= {"status": str(self._status(entry)), "expires_at": entry.expires_at}
+        if entry.state is EntryState.STORED:
+            answer |= {"progress": 1.0, "metrics": detail.get("metrics", {}), "tracks": _tracks(entry)}
+        elif answer["status"] == JobState.FAILED:
+            answer |= {
+                "code": detail.get("code", INTERRUPTED_CODE),
+                "error": detail.get("error", INTERRUPTED_MESSAGE),
+            }
+        return answer
+
+    def _status(self, entry: Entry) -> JobState:
+        """A record still `accepted` without a job in the queue is one whose end is just being written."""
+        if entry.state is EntryState.STORED:
+            return JobState.DONE
+        if entry.state is EntryState.ENDED:
+            return JobState(str(entry.detail.get("status", JobState.FAILED)))
+        return JobState.FAILED if self._closed else JobState.CANCELLED
+
+
+def _blank(job_id: str, operation: str, model: str, created_at: float) -> dict[str, JSON]:
+    return {
+        "id": job_id,
+        "status": "",
+        "operation": operation,
+        "model": model,
+        "queue_position": 0,
+        "phase": "",
+        "progress": 0.0,
+        "counters": {},
+        "eta_seconds": None,
+        "eta_source": None,
+        "created_at": created_at,
+        "started_at": None,
+        "finished_at": None,
+        "expires_at": None,
+        "metrics": {},
+        "tracks": None,
+    }
+
+
+def _of_view(view: JobView) -> dict[str, JSON]:
+    answer = _blank(view.id, view.operation, view.model, view.created_at)
+    counters: dict[str, JSON] = dict(view.counters)
+    return answer | {
+        "status": str(view.state),
+        "queue_position": view.queue_position,
+        "phase": view.phase,
+        "progress": round(view.progress, 4),
+        "counters": counters,
+        "eta_seconds": None if view.eta_seconds is None else round(view.eta_seconds, 1),
+        "eta_source": view.eta_source or None,
+        "started_at": view.started_at,
+        "finished_at": view.finished_at,
+    }
+
+
+def _tracks(entry: Entry) -> dict[str, JSON]:
+    """Count, content type, bytes and seconds of what a listener or reader would open."""
+    main = [part for part in entry.parts if part.name not in ("replay", "latents")]
+    items: list[JSON] = [
+        {"content_type": part.content_type, "bytes": part.length, "seconds": part.seconds} for part in main
+    ]
+    return {"count": len(main), "items": items}

@@ -1,0 +1,280 @@
+"""The API's own description, OpenAPI 3.1, built from the request models and the error table."""
+
+from collections.abc import Iterable, Mapping
+
+from pydantic import BaseModel
+
+from engine.request import SketchRequest, SongRequest
+from server.jobs.job import JobState
+from storage.entry import JSON
+
+_REF = "#/components/schemas/{model}"
+_NUMBER: dict[str, JSON] = {"type": "number"}
+_COUNT: dict[str, JSON] = {"type": "integer", "minimum": 0}
+_TEXT: dict[str, JSON] = {"type": "string"}
+
+
+def build_openapi(version: str, keyed: bool) -> dict[str, JSON]:
+    """The whole document; `keyed` where requests need an API key."""
+    document: dict[str, JSON] = {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "YuE2 Studio",
+            "version": version,
+            "description": "Songs from style and lyrics, behind a bounded queue that never loses work.",
+            "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
+        },
+        "paths": _paths(),
+        "components": {"schemas": _schemas(), "securitySchemes": _SECURITY},
+    }
+    if keyed:
+        document["security"] = [{name: []} for name in _SECURITY]
+    return document
+
+
+_SECURITY: dict[str, JSON] = {
+    "bearer": {"type": "http", "scheme": "bearer"},
+    "header": {"type": "apiKey", "in": "header", "name": "x-api-key"},
+    "cookie": {"type": "apiKey", "in": "cookie", "name": "yue2_key"},
+}
+
+
+def _object(properties: Mapping[str, JSON], required: Iterable[str] | None = None) -> dict[str, JSON]:
+    names: list[JSON] = list(properties if required is None else required)
+    return {"type": "object", "properties": dict(properties), "required": names}
+
+
+def _nullable(kind: str) -> dict[str, JSON]:
+    return {"type": [kind, "null"]}
+
+
+def _schema(name: str) -> dict[str, JSON]:
+    return {"$ref": _REF.format(model=name)}
+
+
+def _content(schema: JSON, kind: str = "application/json") -> dict[str, JSON]:
+    return {kind: {"schema": schema}}
+
+
+def _answer(description: str, content: JSON = None, headers: JSON = None) -> dict[str, JSON]:
+    answer: dict[str, JSON] = {"description": description}
+    if content is not None:
+        answer["content"] = content
+    if headers is not None:
+        answer["headers"] = headers
+    return answer
+
+
+def _refusals(*statuses: int) -> dict[str, JSON]:
+    """Error answers, those that any request can meet among them."""
+    return {
+        str(status): _answer(_REFUSALS[status], _content(_schema("Error")))
+        for status in sorted({400, 401, 403, 404, 413, 421, 500, *statuses})
+    }
+
+
+_REFUSALS = {
+    400: "The request is malformed or a field is out of bounds.",
+    401: "No valid API key came with the request.",
+    403: "The Origin is not allowed.",
+    404: "No such job, result, model or route.",
+    409: "The job is not in a state for this.",
+    410: "The result has expired or was deleted.",
+    412: "If-Match does not name the stored body.",
+    413: "The body is too large.",
+    415: "The body is not JSON.",
+    416: "The range lies outside the body.",
+    421: "The Host is not allowed.",
+    422: "The Idempotency-Key was used for another request.",
+    429: "At capacity; wait as Retry-After says.",
+    500: "The server failed; its log says more under the request id.",
+    503: "The server is shutting down.",
+    507: "The result volume is full.",
+}
+
+
+def _query(name: str, description: str, schema: JSON, *, required: bool = False) -> dict[str, JSON]:
+    return {"name": name, "in": "query", "description": description, "required": required, "schema": schema}
+
+
+_ID = _query("id", "The job's id.", {"type": "string", "minLength": 1}, required=True)
+_IDEMPOTENCY: dict[str, JSON] = {
+    "name": "Idempotency-Key",
+    "in": "header",
+    "required": False,
+    "description": "Names one logical submission: repeated with the same body it answers the same job.",
+    "schema": {"type": "string", "pattern": "^[\\x21-\\x7e]{1,255}$"},
+}
+
+
+def _generate(summary: str, model: type[BaseModel]) -> dict[str, JSON]:
+    headers: dict[str, JSON] = {"Idempotent-Replay": {"schema": {"const": "true"}}}
+    return {
+        "post": {
+            "summary": summary,
+            "parameters": [_IDEMPOTENCY],
+            "requestBody": {"required": True, "content": _content(_schema(model.__name__))},
+            "responses": {
+                "200": _answer(
+                    "A known Idempotency-Key: the earlier job.", _content(_schema("Submission")), headers
+                ),
+                "202": _answer("Accepted.", _content(_schema("Submission"))),
+                **_refusals(415, 422, 429, 503, 507),
+            },
+        }
+    }
+
+
+def _job_read() -> dict[str, JSON]:
+    binary: dict[str, JSON] = {kind: {} for kind in _RESULT_KINDS}
+    return {
+        "summary": "A job's state, or its result.",
+        "parameters": [
+            _ID,
+            _query("wait", "Answer when the job has ended, or after so many seconds.", _WAIT),
+            _query("result", "1 gives the stored body.", {"const": "1"}),
+            _query("track", "The audio of one track alone.", _COUNT),
+            _query("replay", "The request that makes one track again.", _COUNT),
+        ],
+        "responses": {
+            "200": _answer("The state, or the whole body or part.", _content(_schema("Job")) | binary),
+            "206": _answer("One byte range of the body or part.", binary),
+            "304": _answer("If-None-Match names the stored body."),
+            **_refusals(410, 412, 416, 429),
+        },
+    }
+
+
+_WAIT: dict[str, JSON] = {"type": "number", "minimum": 0, "maximum": 45}
+_RESULT_KINDS = (
+    "multipart/mixed",
+    "audio/mpeg",
+    "audio/ogg",
+    "audio/flac",
+    "audio/wav",
+    "text/vnd.abc",
+)
+
+
+def _paths() -> dict[str, JSON]:
+    cancelled = _answer("The state as it then is.", _content(_object({"status": _schema("Status")})))
+    cancel_query = _query("cancel", "1 cancels.", {"const": "1"}, required=True)
+    events = _answer("Events named `job`, each with the job's state.", _content(_TEXT, "text/event-stream"))
+    return {
+        "/synth": _generate("Songs from style and lyrics, or from a score.", SongRequest),
+        "/plan": _generate("A score from style and lyrics.", SongRequest),
+        "/sketch": _generate("An audio preview of a score.", SketchRequest),
+        "/job": {
+            "get": _job_read(),
+            "post": {
+                "summary": "Cancel a job.",
+                "parameters": [_ID, cancel_query],
+                "responses": {"200": cancelled, **_refusals(410)},
+            },
+            "delete": {
+                "summary": "Free a finished job before its time.",
+                "parameters": [_ID],
+                "responses": {"204": _answer("Freed."), **_refusals(410)},
+            },
+        },
+        "/job/events": {
+            "get": {
+                "summary": "A job's states as server-sent events.",
+                "parameters": [_ID],
+                "responses": {"200": events, **_refusals(410, 429)},
+            }
+        },
+        **_system_paths(),
+    }
+
+
+def _system_paths() -> dict[str, JSON]:
+    snapshot = _answer("The snapshot.", _content(_schema("Snapshot")))
+    return {
+        path: {"get": {"summary": summary, "responses": {"200": answer, **_refusals(429)}}}
+        for path, summary, answer in (
+            ("/health", "Alive; 200 while the queue is full.", snapshot),
+            ("/status", "The same snapshot.", snapshot),
+            ("/system/queue", "The same snapshot.", snapshot),
+            ("/props", "Models, defaults and limits.", _answer("Properties.", _content({"type": "object"}))),
+            (
+                "/logs",
+                "The log as server-sent events.",
+                _answer("Lines.", _content(_TEXT, "text/event-stream")),
+            ),
+            ("/metrics", "Prometheus metrics.", _answer("Exposition.", _content(_TEXT, "text/plain"))),
+            ("/openapi.json", "This document.", _answer("OpenAPI 3.1.", _content({"type": "object"}))),
+        )
+    }
+
+
+def _schemas() -> dict[str, JSON]:
+    schemas: dict[str, JSON] = {}
+    for model in (SongRequest, SketchRequest):
+        schema = model.model_json_schema(ref_template=_REF)
+        schemas |= schema.pop("$defs", {})
+        schemas[model.__name__] = schema
+    return schemas | {
+        "Status": {"enum": [str(state) for state in JobState]},
+        "Submission": _object(
+            {"id": _TEXT, "status": _schema("Status"), "queue_position": _COUNT}
+            | {"eta_seconds": _nullable("number"), "eta_source": _nullable("string")}
+        ),
+        "Job": _job_schema(),
+        "Error": _object(
+            {"error": _TEXT, "code": _TEXT, "retry_after_seconds": _NUMBER, "field": _TEXT}
+            | {"line": _COUNT, "column": _COUNT},
+            required=("error", "code"),
+        ),
+        "Snapshot": _snapshot_schema(),
+    }
+
+
+def _job_schema() -> dict[str, JSON]:
+    item = _object({"content_type": _TEXT, "bytes": _COUNT, "seconds": _nullable("number")})
+    tracks = _object({"count": _COUNT, "items": {"type": "array", "items": item}})
+    always: dict[str, JSON] = {
+        "id": _TEXT,
+        "status": _schema("Status"),
+        "operation": _TEXT,
+        "model": _TEXT,
+        "queue_position": _COUNT,
+        "phase": _TEXT,
+        "progress": {"type": "number", "minimum": 0, "maximum": 1},
+        "counters": {"type": "object", "additionalProperties": {"type": "integer"}},
+        "eta_seconds": _nullable("number"),
+        "eta_source": _nullable("string"),
+        "created_at": _NUMBER,
+        "started_at": _nullable("number"),
+        "finished_at": _nullable("number"),
+        "expires_at": _nullable("number"),
+        "metrics": {"type": "object", "additionalProperties": _NUMBER},
+        "tracks": {"anyOf": [tracks, {"type": "null"}]},
+    }
+    return _object(always | {"code": _TEXT, "error": _TEXT}, required=always)
+
+
+def _snapshot_schema() -> dict[str, JSON]:
+    counts = ("limit", "pending", "active", "queued", "available", "retry_after_seconds")
+    counters = ("rejected", "completed", "failed", "cancelled")
+    sizes = ("files", "bytes", "limit_bytes", "limit_files", "max_file_bytes")
+    edge = ("workers", "synchronous_limit", "synchronous_waiters", "download_limit")
+    rest = ("log_stream_limit", "upload_decoder_limit", "max_upload_bytes")
+    flag: dict[str, JSON] = {"type": "boolean"}
+    queue: dict[str, JSON] = dict.fromkeys(counts + counters, _COUNT)
+    results: dict[str, JSON] = dict.fromkeys(sizes, _COUNT)
+    http: dict[str, JSON] = dict.fromkeys(edge + rest, _COUNT)
+    states: list[JSON] = ["idle", "running", "loading", "stalled"]
+    worker: dict[str, JSON] = {"state": {"enum": states}, "phase": _nullable("string")}
+    worker["seconds_since_progress"] = _nullable("number")
+    return _object(
+        {
+            "status": {"const": "ok"},
+            "queue": _object(queue | {"accepting": flag, "active_operation": _nullable("string")}),
+            "results": _object(
+                results | {"location": {"const": "volume"}, "ttl_seconds": _NUMBER, "full": flag}
+            ),
+            "http": _object(http),
+            "worker": _object(worker),
+        }
+    )

@@ -1,0 +1,77 @@
+"""The parts of one server, put together: who owns what, and in which order they start and stop."""
+
+import secrets
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from server.access import Keys, load_secret
+from server.admission import Gate
+from server.errors import job_outcome
+from server.jobs.job import Job, JobState
+from server.jobs.rates import RateBook
+from server.jobs.serial_queue import SerialQueue
+from server.jobs.worker import Worker
+from server.ledger import Ledger
+from server.limits import Limits
+from server.log_ring import LogRing
+from server.metrics import Metrics
+from server.rates_file import load_rates
+from server.settings import MAX_FILE_BYTES, Settings
+from server.status import StatusBoard
+from server.watch import Watch
+from storage.budget import Budget
+from storage.store import ResultStore
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """Everything one server is made of. Frozen: each part owns its own state."""
+
+    settings: Settings
+    keys: Keys
+    rates: RateBook
+    queue: SerialQueue
+    store: ResultStore
+    watch: Watch
+    limits: Limits
+    ledger: Ledger
+    gate: Gate
+    worker: Worker
+    board: StatusBoard
+    metrics: Metrics
+    log_ring: LogRing
+
+
+def draw_job_id() -> str:
+    """16 hexadecimal digits that nobody can guess: the id is the capability to the job."""
+    return secrets.token_hex(8)
+
+
+def assemble(settings: Settings, log_ring: LogRing, clock: Callable[[], float] = time.time) -> Parts:
+    """Make the parts over the output folder, which the caller has locked; recover what an earlier process left.
+
+    Raises DiskFull and OSError where the folder cannot be used.
+    """
+    budget = Budget(settings.result_max_bytes, settings.result_max_files, MAX_FILE_BYTES)
+    store = ResultStore(settings.result_dir, budget, settings.result_ttl_seconds, clock)
+    leftovers = store.recover()
+    watch = Watch()
+    rates = load_rates(settings.data_directory)
+    queue = SerialQueue(settings.queue_limit, clock, watch.notify, rates=rates)
+    limits = Limits()
+    ledger = Ledger(queue, store, clock)
+    ledger.interrupt_leftovers(leftovers)
+    board = StatusBoard(queue, store, limits)
+    metrics = Metrics(board)
+
+    def before_settle(job: Job, state: JobState, code: str, error: str) -> None:
+        ledger.settle(job, state, code, error)
+        metrics.job_ended(job.operation, str(state), clock() - (job.started_at or clock()))
+
+    worker = Worker(queue, job_outcome, before_settle)
+    gate = Gate(queue, store, clock, draw_job_id)
+    keys = Keys(settings.api_keys, load_secret(settings.data_directory, secrets.token_bytes))
+    return Parts(
+        settings, keys, rates, queue, store, watch, limits, ledger, gate, worker, board, metrics, log_ring
+    )

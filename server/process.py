@@ -1,0 +1,132 @@
+"""One server process: lock the folder, bind the port, serve, and leave within ten seconds of a signal."""
+
+import contextlib
+import logging
+import os
+import signal
+import socket
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from types import FrameType
+from typing import TextIO
+
+import uvicorn
+from starlette.types import ASGIApp
+
+from server.app import begin_stop
+from server.connection import Timeouts
+from server.limits import CONNECTIONS
+from server.log_ring import LineFormatter, LogRing
+from server.parts import Parts
+from server.protocol import protocol_class
+
+STOP_SECONDS = 9.5  # the whole way out; then by force
+GRACE_SECONDS = 3  # of that, for answers under way
+BACKLOG = 512
+_log = logging.getLogger(__name__)
+
+
+class StudioServer(uvicorn.Server):
+    """uvicorn with our way out: admission stops first, waiting clients are answered, then connections close."""
+
+    def __init__(
+        self,
+        config: uvicorn.Config,
+        parts: Parts,
+        stop_seconds: float = STOP_SECONDS,
+        leave: Callable[[int], None] = os._exit,
+    ) -> None:
+        super().__init__(config)
+        self._parts = parts
+        self._stop_seconds = stop_seconds
+        self._leave = leave
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Take SIGINT and SIGTERM while serving. Unlike uvicorn's own, does not raise them again afterwards."""
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        before = {
+            number: signal.signal(number, self.handle_exit) for number in (signal.SIGINT, signal.SIGTERM)
+        }
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Ask for the way out, and see to it that it ends: a native call that holds the process cannot delay it."""
+        if not self.should_exit:
+            deadline = threading.Timer(self._stop_seconds, self._leave, (1,))
+            deadline.daemon = True
+            deadline.start()
+        super().handle_exit(sig, frame)
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Stop admission and wake whoever waits, before connections are asked to close."""
+        await self._parts.limits.run(lambda: begin_stop(self._parts))
+        self._parts.log_ring.close()
+        await super().shutdown(sockets)
+
+
+def set_up_logging(ring: LogRing, level: str, stream: TextIO) -> None:
+    """Send the whole process's log to the ring and to `stream`, a line with time and request id for each record."""
+    written = logging.StreamHandler(stream)
+    written.setFormatter(LineFormatter())
+    logging.basicConfig(level=level.upper(), handlers=[ring, written], force=True)
+    logging.captureWarnings(capture=True)
+
+
+def bind(host: str, port: int) -> socket.socket:
+    """A listening socket; callers queue in it until the server accepts. Raises OSError where the address is taken or not ours."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    bound = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        bound.bind((host, port))
+        bound.listen(BACKLOG)
+    except OSError:
+        bound.close()
+        raise
+    bound.setblocking(False)
+    return bound
+
+
+def address(bound: socket.socket) -> str:
+    """The URL of a bound socket."""
+    host, port = bound.getsockname()[:2]
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+def run_server(
+    parts: Parts,
+    app: ASGIApp,
+    sockets: Sequence[socket.socket],
+    timeouts: Timeouts,
+    stop_seconds: float = STOP_SECONDS,
+) -> int:
+    """Serve until a signal; give the exit status. Where the worker hangs in native code, leaves by force."""
+    config = uvicorn.Config(
+        app,
+        http=protocol_class(timeouts, CONNECTIONS),
+        loop="auto",
+        ws="none",
+        interface="asgi3",
+        lifespan="on",
+        log_config=None,
+        access_log=False,
+        proxy_headers=False,
+        server_header=False,
+        backlog=BACKLOG,
+        timeout_keep_alive=int(timeouts.keep_alive),
+        timeout_graceful_shutdown=GRACE_SECONDS,
+    )
+    server = StudioServer(config, parts, stop_seconds)
+    server.run(sockets=list(sockets))
+    if parts.worker.alive:
+        _log.error("left while the worker was still inside a native call")
+        logging.shutdown()
+        os._exit(1)
+    return 0

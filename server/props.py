@@ -1,0 +1,35 @@
+"""What `/props` says: models, the default request, sound and limits."""
+
+from engine.catalogue import Catalogue
+from engine.request import CODES_PER_SECOND, CONTEXT_TOKENS, SketchRequest, SongRequest
+from server.limits import MAX_JSON_BYTES
+from server.settings import Settings
+from storage.entry import JSON
+
+SAMPLE_RATE_HZ = 48_000
+
+
+def build_props(catalogue: Catalogue, settings: Settings, version: str) -> dict[str, JSON]:
+    """All that stays as it is while the server runs."""
+    models: list[JSON] = list(catalogue.describe())
+    song: dict[str, JSON] = SongRequest.model_construct().model_dump(mode="json")
+    sketch: dict[str, JSON] = SketchRequest.model_construct().model_dump(mode="json")
+    loras: list[JSON] = []
+    return {
+        "name": "yue2-studio",
+        "version": version,
+        "models": models,
+        "default_model": catalogue.default_id,
+        "loras": loras,
+        "sample_rate_hz": SAMPLE_RATE_HZ,
+        "codes_per_second": CODES_PER_SECOND,
+        "context_tokens": CONTEXT_TOKENS,
+        "defaults": {"synth": song, "plan": song, "sketch": sketch},
+        "limits": {
+            "json_body_bytes": MAX_JSON_BYTES,
+            "wait_seconds": 45,
+            "result_ttl_seconds": settings.result_ttl_seconds,
+            "result_max_bytes": settings.result_max_bytes,
+            "result_max_files": settings.result_max_files,
+        },
+    }

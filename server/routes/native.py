@@ -1,0 +1,178 @@
+"""The native API: `/synth`, `/plan`, `/sketch` and what becomes of a job."""
+
+import asyncio
+import json
+import time
+from collections.abc import AsyncGenerator, Callable
+from typing import TypeVar
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from engine.errors import InvalidRequest
+from engine.request import read_sketch, read_song
+from server.admission import Gate, check_idempotency_key
+from server.bodies import read_json_object
+from server.ledger import Ledger
+from server.limits import Limits
+from server.operations import Operations, Prepared
+from server.responses import EventStream, ResultResponse, json_response
+from server.watch import Watch
+from storage.entry import JSON, Entry, Part
+from storage.errors import EntryExpired, UnknownEntry
+
+MAX_WAIT_SECONDS = 45.0
+_FINISHED = ("done", "failed", "cancelled")
+Asked = TypeVar("Asked")
+
+
+class NativeRoutes:
+    """Handlers of the native API over the parts that decide."""
+
+    def __init__(
+        self, operations: Operations, gate: Gate, ledger: Ledger, watch: Watch, limits: Limits
+    ) -> None:
+        self._operations = operations
+        self._gate = gate
+        self._ledger = ledger
+        self._watch = watch
+        self._limits = limits
+
+    def routes(self) -> list[Route]:
+        """The routes to mount at the root."""
+        return [
+            Route("/synth", self.synth, methods=["POST"]),
+            Route("/plan", self.plan, methods=["POST"]),
+            Route("/sketch", self.sketch, methods=["POST"]),
+            Route("/job", self.job, methods=["GET", "POST", "DELETE"]),
+            Route("/job/events", self.events, methods=["GET"]),
+        ]
+
+    async def synth(self, request: Request) -> Response:
+        """Songs from style and lyrics, or from a score."""
+        return await self._submit(request, read_song, self._operations.synth)
+
+    async def plan(self, request: Request) -> Response:
+        """A score from style and lyrics."""
+        return await self._submit(request, read_song, self._operations.plan)
+
+    async def sketch(self, request: Request) -> Response:
+        """An audio preview of a score."""
+        return await self._submit(request, read_sketch, self._operations.sketch)
+
+    async def _submit(
+        self, request: Request, read: Callable[[object], Asked], prepare: Callable[[Asked], Prepared]
+    ) -> Response:
+        owner = request.state.owner
+        key = check_idempotency_key(request.headers.get("idempotency-key", ""))
+        self._gate.check(owner, key)
+        payload = await read_json_object(request, self._limits)
+        prepared = await self._limits.run(lambda: prepare(read(payload)))
+        admitted = await self._limits.run(lambda: self._gate.admit(prepared, owner, key))
+        job = self._ledger.describe(admitted.job_id, owner)
+        answer = {name: job[name] for name in ("id", "status", "queue_position", "eta_seconds", "eta_source")}
+        if admitted.replayed:
+            return json_response(answer, headers={"Idempotent-Replay": "true"})
+        return json_response(answer, status=202)
+
+    async def job(self, request: Request) -> Response:
+        """A job by its id: read, cancel, delete."""
+        deeds = {"POST": self.change, "DELETE": self.remove}
+        return await deeds.get(request.method, self.read)(request)
+
+    async def read(self, request: Request) -> Response:
+        """A job's state, waiting for its end where asked, or its result."""
+        job_id, owner = _job_id(request), request.state.owner
+        query = request.query_params
+        if query.get("result") == "1" or "track" in query or "replay" in query:
+            return await self._result(request, job_id, owner)
+        seconds = _wait_seconds(query.get("wait"))
+        if seconds and request.method != "HEAD":
+            return json_response(await self._wait(job_id, owner, seconds))
+        return json_response(self._ledger.describe(job_id, owner))
+
+    async def _wait(self, job_id: str, owner: str, seconds: float) -> dict[str, JSON]:
+        """The job as it is when it has ended, or when the time is up."""
+        deadline = time.monotonic() + seconds
+        with self._limits.waits.slot(), self._watch.subscribe(job_id) as changed:
+            while True:
+                changed.clear()
+                job = self._ledger.describe(job_id, owner)
+                left = deadline - time.monotonic()
+                if job["status"] in _FINISHED or left <= 0:
+                    return job
+                try:
+                    await asyncio.wait_for(changed.wait(), left)
+                except TimeoutError:
+                    continue
+
+    async def _result(self, request: Request, job_id: str, owner: str) -> Response:
+        part = _asked_part(request, self._ledger.stored(job_id, owner))
+        lease = await self._limits.run(lambda: self._ledger.lease(job_id, owner))
+        return ResultResponse(lease, part, request, self._limits)
+
+    async def change(self, request: Request) -> Response:
+        """Cancel a job."""
+        job_id, owner = _job_id(request), request.state.owner
+        if request.query_params.get("cancel") != "1":
+            raise InvalidRequest("cancel", "POST /job cancels a job: send it as /job?id=…&cancel=1.")
+        status = await self._limits.run(lambda: self._ledger.cancel(job_id, owner))
+        return json_response({"status": status})
+
+    async def remove(self, request: Request) -> Response:
+        """Free a finished result before its time."""
+        job_id, owner = _job_id(request), request.state.owner
+        await self._limits.run(lambda: self._ledger.delete(job_id, owner))
+        return Response(status_code=204)
+
+    async def events(self, request: Request) -> Response:
+        """A job's states as server-sent events, the last of them its end."""
+        job_id, owner = _job_id(request), request.state.owner
+        self._ledger.describe(job_id, owner)
+        return EventStream(self._job_events(job_id, owner), self._limits.event_streams)
+
+    async def _job_events(self, job_id: str, owner: str) -> AsyncGenerator[tuple[str, str], None]:
+        with self._watch.subscribe(job_id) as changed:
+            while True:
+                changed.clear()
+                try:
+                    job = self._ledger.describe(job_id, owner)
+                except (UnknownEntry, EntryExpired):  # deleted or expired between two looks
+                    return
+                yield "job", json.dumps(job, ensure_ascii=False)
+                if job["status"] in _FINISHED:
+                    return
+                await changed.wait()
+
+
+def _job_id(request: Request) -> str:
+    job_id = request.query_params.get("id", "")
+    if not job_id:
+        raise InvalidRequest("id", "Name the job: /job?id= followed by the id that its submission answered.")
+    return job_id
+
+
+def _wait_seconds(text: str | None) -> float:
+    if text is None:
+        return 0.0
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = -1.0
+    if not 0 <= seconds <= MAX_WAIT_SECONDS:
+        raise InvalidRequest("wait", f"wait must be a number of seconds from 0 to {MAX_WAIT_SECONDS:.0f}.")
+    return seconds
+
+
+def _asked_part(request: Request, entry: Entry) -> Part | None:
+    """The part that the query names; None for the whole body. Raises InvalidRequest where there is none such."""
+    for name, kinds in (("track", ("audio", "score")), ("replay", ("replay",))):
+        text = request.query_params.get(name)
+        if text is None:
+            continue
+        found = [part for part in entry.parts if part.name in kinds and str(part.track) == text]
+        if not found:
+            raise InvalidRequest(name, f"This result has no {name} {text[:20]!r}; tracks are counted from 0.")
+        return found[0]
+    return None

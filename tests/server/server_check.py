@@ -1,0 +1,238 @@
+"""The model-free `server-check` server: the production queue, store and HTTP edge around an artificial worker.
+
+`python -m tests.server.server_check --directory D` serves on a free port and prints `listening URL`. `POST /check`
+takes `{"seconds", "mode", "bytes"}` and makes a job of that; `POST /check/sync` does the same and answers the result.
+"""
+
+import argparse
+import asyncio
+import os
+import sys
+import threading
+import time
+from collections.abc import Mapping
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Route
+
+from engine.catalogue import Catalogue
+from engine.control import Control
+from engine.errors import InvalidRequest
+from server.admission import check_idempotency_key
+from server.app import build_app
+from server.bodies import read_json_object
+from server.connection import Timeouts
+from server.jobs.rates import Stage
+from server.log_ring import LogRing
+from server.operations import Packed, Prepared, Stopwatch, digest_of
+from server.parts import Parts, assemble
+from server.process import STOP_SECONDS, address, bind, run_server, set_up_logging
+from server.responses import ResultResponse, json_response
+from server.serve import product_routes
+from server.settings import load
+from storage.entry import JSON, Part
+from storage.lock import OutputLock
+
+SLICE_BYTES = 1 << 20
+MODES = ("sleep", "spin", "write", "slow-write", "raise", "memory", "hang", "native")
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """What an artificial job does."""
+
+    seconds: float
+    mode: str
+    size: int
+
+
+def read_check(payload: object) -> Check:
+    """The job asked for. Raises InvalidRequest."""
+    if not isinstance(payload, Mapping) or set(payload) - {"seconds", "mode", "bytes"}:
+        raise InvalidRequest("", "Send an object of seconds, mode and bytes.")
+    mode = payload.get("mode", "sleep")
+    if mode not in MODES:
+        raise InvalidRequest("mode", f"mode must be one of {', '.join(MODES)}.")
+    return Check(float(payload.get("seconds", 0)), mode, int(payload.get("bytes", 1000)))
+
+
+def prepare(check: Check) -> Prepared:
+    """The check as work for the queue."""
+
+    def work(job_id: str, sink: BinaryIO, control: Control, watch: Stopwatch) -> Packed:
+        with watch.pipeline():
+            _DOINGS[check.mode](check, sink, control)
+        length = sink.tell()
+        kind = "application/octet-stream"
+        return Packed(kind, (Part("audio", 0, kind, 0, length, check.seconds, "check.bin"),))
+
+    digest = digest_of("check", {"seconds": check.seconds, "mode": check.mode, "bytes": check.size})
+    return Prepared("check", "artificial", (Stage("working", max(check.seconds, 0.01)),), digest, work)
+
+
+def _sleep(check: Check, sink: BinaryIO, control: Control) -> None:
+    """Wait in slices of 10 ms, as a model's steps would; then write."""
+    pause = threading.Event()
+    started = time.monotonic()
+    while (gone := time.monotonic() - started) < check.seconds:
+        control.check_cancelled()
+        control.report("working", gone / check.seconds, steps=int(gone * 100))
+        pause.wait(0.01)
+    _fill(check, sink, control)
+
+
+def _spin(check: Check, sink: BinaryIO, control: Control) -> None:
+    """Hold the interpreter as a pure-Python sampler would."""
+    started = time.monotonic()
+    while (gone := time.monotonic() - started) < check.seconds:
+        control.check_cancelled()
+        control.report("working", gone / check.seconds)
+        sum(range(20_000))
+    _fill(check, sink, control)
+
+
+def _fill(check: Check, sink: BinaryIO, control: Control) -> None:
+    block = memoryview(os.urandom(min(check.size, SLICE_BYTES)))
+    left = check.size
+    while left > 0:
+        control.check_cancelled()
+        left -= sink.write(block[: min(left, SLICE_BYTES)])
+
+
+def _slow_write(check: Check, sink: BinaryIO, control: Control) -> None:
+    """Spread the bytes over the seconds, in a hundred slices."""
+    pause = threading.Event()
+    for n in range(100):
+        control.check_cancelled()
+        control.report("working", n / 100)
+        sink.write(b"\0" * (check.size // 100))
+        pause.wait(check.seconds / 100)
+
+
+def _raise(check: Check, sink: BinaryIO, control: Control) -> None:
+    raise RuntimeError("an artificial fault")
+
+
+def _memory(check: Check, sink: BinaryIO, control: Control) -> None:
+    raise MemoryError
+
+
+def _hang(check: Check, sink: BinaryIO, control: Control) -> None:
+    """A native call that does not return and cannot be cancelled."""
+    threading.Event().wait(check.seconds)
+
+
+_DOINGS = {
+    "sleep": _sleep,
+    "spin": _spin,
+    "write": _fill,
+    "slow-write": _slow_write,
+    "raise": _raise,
+    "memory": _memory,
+    "hang": _hang,
+    "native": _hang,
+}
+
+
+class CheckRoutes:
+    """The two routes of the artificial worker, through the one gate."""
+
+    def __init__(self, parts: Parts, clock: "MovableClock") -> None:
+        self._parts = parts
+        self._clock = clock
+
+    def routes(self) -> list[BaseRoute]:
+        """The routes to mount at the root."""
+        return [
+            Route("/check", self.submit, methods=["POST"]),
+            Route("/check/sync", self.answer, methods=["POST"]),
+            Route("/check/clock", self.move_clock, methods=["POST"]),
+        ]
+
+    async def move_clock(self, request: Request) -> Response:
+        """Let time pass for expiry; `{"seconds": s}`. Answers what a sweep then finds amiss on the volume."""
+        payload = await read_json_object(request, self._parts.limits)
+        self._clock.ahead += float(str(payload["seconds"]))
+        await self._parts.limits.run(self._parts.store.sweep)
+        audit: list[JSON] = list(await self._parts.limits.run(self._parts.store.audit))
+        return json_response({"audit": audit, "switch_interval_seconds": sys.getswitchinterval()})
+
+    async def submit(self, request: Request) -> Response:
+        """Queue a check."""
+        parts, owner = self._parts, request.state.owner
+        key = check_idempotency_key(request.headers.get("idempotency-key", ""))
+        parts.gate.check(owner, key)
+        prepared = prepare(read_check(await read_json_object(request, parts.limits)))
+        admitted = await parts.limits.run(lambda: parts.gate.admit(prepared, owner, key))
+        return json_response({"id": admitted.job_id}, status=200 if admitted.replayed else 202)
+
+    async def answer(self, request: Request) -> Response:
+        """Queue a check and answer its result."""
+        parts, owner = self._parts, request.state.owner
+        parts.gate.check(owner, "")
+        prepared = prepare(read_check(await read_json_object(request, parts.limits)))
+        with ExitStack() as held:
+            held.enter_context(parts.limits.synchronous.slot())
+            admitted = await parts.limits.run(lambda: parts.gate.admit(prepared, owner, ""))
+            job = await self._end_of(admitted.job_id, owner)
+            if job["status"] != "done":
+                return json_response(job, status=504 if job["status"] in ("queued", "running") else 500)
+            lease = await parts.limits.run(lambda: parts.ledger.lease(admitted.job_id, owner))
+            return ResultResponse(lease, lease.entry.parts[0], request, parts.limits, held=held.pop_all())
+
+    async def _end_of(self, job_id: str, owner: str) -> dict[str, JSON]:
+        """The job at its end, or as it is when the synchronous deadline passes; parks no thread."""
+        parts = self._parts
+        with suppress(TimeoutError), parts.watch.subscribe(job_id) as changed:
+            async with asyncio.timeout(parts.settings.sync_deadline_seconds):
+                while parts.ledger.describe(job_id, owner)["status"] in ("queued", "running"):
+                    await changed.wait()
+                    changed.clear()
+        return parts.ledger.describe(job_id, owner)
+
+
+class MovableClock:
+    """Epoch time that a test can move forward. Owned by the one server it is given to."""
+
+    def __init__(self) -> None:
+        self.ahead = 0.0
+
+    def __call__(self) -> float:
+        """Seconds since the epoch, and what was added."""
+        return time.time() + self.ahead
+
+
+def main() -> int:
+    """Serve until a signal."""
+    chosen = _options()
+    settings = load({**os.environ, "YUE2_RESULT_DIR": str(chosen.directory / "jobs")})
+    log_ring = LogRing()
+    set_up_logging(log_ring, settings.log_level, sys.stderr)
+    clock = MovableClock()
+    with OutputLock(settings.output_directory, f"server-check, process {os.getpid()}"):
+        bound = bind("127.0.0.1", chosen.port)
+        parts = assemble(settings, log_ring, clock)
+        app = build_app(parts, [*CheckRoutes(parts, clock).routes(), *product_routes(parts, Catalogue())])
+        sys.stdout.write(f"listening {address(bound)}\n")
+        sys.stdout.flush()
+        seconds = chosen.timeout
+        timeouts = Timeouts(head=seconds, body_idle=seconds, write=seconds)
+        return run_server(parts, app, [bound], timeouts, stop_seconds=chosen.stop)
+
+
+def _options() -> argparse.Namespace:
+    options = argparse.ArgumentParser()
+    options.add_argument("--directory", type=Path, required=True)
+    options.add_argument("--port", type=int, default=0)
+    options.add_argument("--timeout", type=float, default=15.0, help="socket time limits in seconds")
+    options.add_argument("--stop", type=float, default=STOP_SECONDS, help="seconds to leave in")
+    return options.parse_args()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
