@@ -27,6 +27,14 @@ class Source:
         """The path from the repository's root."""
         return self.path.relative_to(ROOT).as_posix()
 
+    def sizes(self) -> dict[str, int]:
+        """Code lines of every function, by its place and name."""
+        lines = self.text.splitlines()
+        return {
+            f"{self.name}:{function.lineno} {function.name}": code_lines(function, lines)
+            for function in self.functions()
+        }
+
     def functions(self) -> Iterator[Function]:
         """Every function, the nested ones too."""
         return (node for node in ast.walk(self.tree) if isinstance(node, Function))
@@ -47,16 +55,12 @@ def sources(*folders: str) -> list[Source]:
     return [parse(path) for folder in folders for path in sorted((ROOT / folder).rglob("*.py"))]
 
 
-def code_lines(function: Function, text: str) -> int:
-    """Lines of a function without blanks, comments and its docstring."""
+def code_lines(function: Function, lines: list[str]) -> int:
+    """Lines of a function without blanks, comments and its docstring; `lines` are the whole file's."""
     skipped = _docstring_lines(function)
-    lines = enumerate(text.splitlines(), start=1)
-    body = [line.strip() for number, line in lines if _within(function, number) and number not in skipped]
+    numbered = enumerate(lines[function.lineno - 1 : function.end_lineno], start=function.lineno)
+    body = [line.strip() for number, line in numbered if number not in skipped]
     return sum(1 for line in body if line and not line.startswith("#"))
-
-
-def _within(function: Function, number: int) -> bool:
-    return function.lineno <= number <= (function.end_lineno or 0)
 
 
 def _docstring_lines(function: Function) -> range:
