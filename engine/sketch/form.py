@@ -71,7 +71,7 @@ def _drafts(sections: Sequence[LyricSection], grid: Grid) -> Iterator[tuple[Pass
         yield from (_draft(sections, grid, extent) for extent in EXTENTS)
         return
     for form in FORMS:
-        extents = EXTENTS[:1] if len(form) > 2 else EXTENTS[:5]
+        extents = EXTENTS[:1] if len(form) > 2 else EXTENTS[:4]
         yield from (_draft([LyricSection(kind, kind) for kind in form], grid, extent) for extent in extents)
 
 

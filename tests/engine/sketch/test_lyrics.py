@@ -79,7 +79,7 @@ def test_little_words_lead_into_a_beat() -> None:
     assert not is_upbeat("Carry")
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(st.lists(st.text(max_size=30) | st.sampled_from(["[Verse]", "[%\\-", "[x]", "la la", ""]), max_size=8))
 def test_any_text_is_lyrics(rows: list[str]) -> None:
     for section in read_lyrics("\n".join(rows)):

@@ -139,7 +139,7 @@ def test_an_instrumental_is_asked_for_in_words() -> None:
     assert not read_style("folk, female vocal").instrumental
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(st.text(max_size=300))
 def test_any_text_is_a_style_and_the_same_text_the_same_style(text: str) -> None:
     style = read_style(text)

@@ -47,7 +47,7 @@ def test_a_word_without_letters_has_none(word: str) -> None:
     assert syllables(word) == ()
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(st.text(max_size=40))
 def test_the_parts_of_any_word_join_to_it(word: str) -> None:
     parts = syllables(word)

@@ -1,0 +1,199 @@
+"""Composed songs: full bars, words on notes, harmony met, form kept, an ending."""
+
+from collections.abc import Iterator
+from fractions import Fraction
+from itertools import pairwise
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from engine.score import Bar, Note, Score, Timeline, parse, timeline, validate, write
+from engine.sketch.compose import compose
+from engine.sketch.genres import GENRES
+from engine.sketch.lyrics import read_lyrics
+from engine.sketch.vocabulary import METERS
+
+LYRICS = """[Verse 1]
+The morning light is on the sea
+Ships are coming home
+All the gulls are singing free
+Over fields of foam
+
+[Chorus]
+Carry me, carry me, over the water
+Carry me home to the shore
+
+[Verse 2]
+I have been a wanderer
+Sleeping under stars
+
+[Bridge]
+And if the wind should turn
+
+[Chorus]
+Carry me, carry me, over the water
+Carry me home to the shore
+"""
+STYLES = st.builds(
+    "{}, {}, {}/{}, {} bpm".format,
+    st.sampled_from([genre.words[0] for genre in GENRES]),
+    st.sampled_from(["C", "F#", "Ebm", "Bb", "G#m", "sad", "male vocal"]),
+    st.shared(st.sampled_from(sorted(METERS)), key="meter").map(lambda meter: meter[0]),
+    st.shared(st.sampled_from(sorted(METERS)), key="meter").map(lambda meter: meter[1]),
+    st.integers(40, 220),
+)
+
+
+def notes_of(score: Score, voice: str) -> Iterator[Note]:
+    return (note for part in score.voices if part.id == voice for bar in part.bars for note in bar.notes)
+
+
+def section_bars(score: Score, name: str) -> list[tuple[tuple[Bar, ...], ...]]:
+    """For each section of the name, the bars of each voice."""
+    starts = [section.bar for section in score.sections] + [score.bar_count]
+    spans = [
+        span for span, section in zip(pairwise(starts), score.sections, strict=True) if section.name == name
+    ]
+    return [tuple(voice.bars[first:after] for voice in score.voices) for first, after in spans]
+
+
+def share_of_chord_tones(played: Timeline, voice: str) -> float:
+    """How many notes that begin a bar are tones of the chord that sounds."""
+    starts = {round(start, 6) for start, _ in played.bars}
+    heard = [
+        (note.midi - chord.root) % 12 in {interval % 12 for interval in chord.intervals}
+        for note in played.notes
+        for chord in played.chords
+        if note.voice == voice
+        and round(note.start, 6) in starts
+        and chord.start <= note.start + 1e-6 < chord.end
+    ]
+    return sum(heard) / len(heard)
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    STYLES,
+    st.sampled_from([LYRICS, "", "[Verse]\n[Chorus]", "la la la"]),
+    st.integers(0, 10**9),
+    st.floats(1, 200),
+)
+def test_every_song_is_a_score_of_the_dialect_that_fits_its_time(
+    style: str, lyrics: str, seed: int, seconds: float
+) -> None:
+    score = compose(style, lyrics, seed, seconds)
+    validate(score)
+    assert parse(write(score)) == score
+    assert score.bar_count == 1 or timeline(score).duration <= seconds + 1e-6
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.text(max_size=60), st.text(max_size=120), st.integers())
+def test_any_text_becomes_a_song(style: str, lyrics: str, seed: int) -> None:
+    score = compose(style, lyrics, seed, 60)
+    validate(score)
+    assert parse(write(score)) == score
+
+
+def test_the_same_seed_gives_the_same_song_and_another_another() -> None:
+    songs = [compose("folk", LYRICS, seed, 360) for seed in (1, 1, 2, 3)]
+    assert songs[0] == songs[1]
+    assert songs[0] != songs[2] != songs[3]
+
+
+def test_asked_sections_come_in_order() -> None:
+    score = compose("folk", LYRICS, 1, 360)
+    assert [section.name for section in score.sections] == [
+        "intro",
+        "verse 1",
+        "chorus",
+        "verse 2",
+        "bridge",
+        "chorus",
+        "outro",
+    ]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_one_note_for_every_syllable_in_order(seed: int) -> None:
+    asked = [
+        part.text if part.ends_word else f"{part.text}-"
+        for section in read_lyrics(LYRICS)
+        for line in section.lines
+        for part in line.syllables
+    ]
+    sung = [
+        note.lyric for note in notes_of(compose("folk, 6/8", LYRICS, seed, 360), "Vocal") if not note.is_rest
+    ]
+    assert [lyric for lyric in sung if lyric != "_"] == asked
+    assert "" not in sung
+
+
+@pytest.mark.parametrize(
+    "style", ["folk", "sad waltz", "jazz", "blues, in E", "rock, 180 bpm", "male vocal, 6/8"]
+)
+def test_strong_beats_meet_the_harmony_and_the_voice_stays_in_range(style: str) -> None:
+    for seed in range(2):
+        played = timeline(compose(style, LYRICS, seed, 360))
+        assert share_of_chord_tones(played, "Vocal") >= 0.8
+        assert share_of_chord_tones(played, "Ins") >= 0.8
+        pitches = [
+            note.midi + (12 if "male" in style else 0) for note in played.notes if note.voice == "Vocal"
+        ]
+        assert 59 <= min(pitches) <= max(pitches) <= 77
+
+
+def test_the_voice_moves_by_step_mostly_and_never_far() -> None:
+    for seed in range(5):
+        sung = [
+            note.midi for note in timeline(compose("pop", LYRICS, seed, 360)).notes if note.voice == "Vocal"
+        ]
+        intervals = [abs(after - before) for before, after in pairwise(sung)]
+        assert sum(interval <= 2 for interval in intervals) / len(intervals) > 0.5
+        assert max(intervals) <= 12
+
+
+def test_a_chorus_comes_back_as_it_was() -> None:
+    first, second = section_bars(compose("pop", LYRICS, 5, 360), "chorus")
+    assert first == second
+
+
+def test_verses_of_the_same_words_are_the_same() -> None:
+    score = compose("pop", "[Verse 1]\nover the hill\n[Verse 2]\nunder the sea", 5, 360)
+    (first,), (second,) = section_bars(score, "verse 1"), section_bars(score, "verse 2")
+    pitches = [[note.pitches for bar in voices[0] for note in bar.notes] for voices in (first, second)]
+    assert pitches[0] == pitches[1]
+
+
+@pytest.mark.parametrize("lyrics", [LYRICS, "", "[Verse]\nthe end is near\n[Outro]\ngoodbye goodbye"])
+def test_a_song_ends_on_its_tonic_held(lyrics: str) -> None:
+    score = compose("folk, in D", lyrics, 4, 360)
+    played = timeline(score)
+    last = max(played.notes, key=lambda note: note.end)
+    assert last.midi % 12 == 2
+    assert last.end == pytest.approx(played.duration)
+    assert last.end - last.start >= 1.0
+    assert score.voices[0].bars[-1].chords[0].text == "D"
+
+
+def test_the_instrument_plays_where_nobody_sings() -> None:
+    score = compose("folk", "", 1, 360)
+    assert all(note.is_rest for note in notes_of(score, "Vocal"))
+    assert not all(note.is_rest for note in notes_of(score, "Ins"))
+    assert all(bar.chords for bar in score.voices[0].bars)
+
+
+def test_chords_can_be_left_out() -> None:
+    score = compose("folk", LYRICS, 1, 360, chords=False)
+    assert not any(bar.chords for voice in score.voices for bar in voice.bars)
+    assert list(notes_of(score, "Vocal")) == list(notes_of(compose("folk", LYRICS, 1, 360), "Vocal"))
+
+
+def test_the_style_sets_tempo_meter_and_key() -> None:
+    score = compose("waltz, 84 BPM, key of E minor", LYRICS, 1, 360)
+    assert (score.tempo_bpm, score.meter, score.key, score.unit) == (84, (3, 4), "Em", Fraction(1, 16))
+
+
+def test_a_very_long_text_ends_with_the_longest_song() -> None:
+    assert timeline(compose("folk", "on and on we go\n" * 450, 1, 1e9)).duration <= 1000

@@ -1,0 +1,70 @@
+"""Syllables find their places on the grid of any meter."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from engine.sketch.rhythm import ANCHORS, Grid, lengths, onsets
+from engine.sketch.vocabulary import METERS
+
+GRIDS = st.builds(Grid, st.sampled_from(sorted(METERS)), st.floats(40, 220))
+
+
+def test_every_meter_has_anchors_that_begin_the_bar() -> None:
+    assert ANCHORS.keys() == METERS
+    assert all(anchors[0] == 0 and max(anchors) < Grid(meter, 100).bar for meter, anchors in ANCHORS.items())
+
+
+@pytest.mark.parametrize(
+    ("meter", "bar", "beat"),
+    [((4, 4), 16, 4), ((3, 4), 12, 4), ((6, 8), 12, 6), ((3, 8), 6, 2), ((7, 8), 14, 4)],
+)
+def test_bars_and_beats_in_sixteenths(meter: tuple[int, int], bar: int, beat: int) -> None:
+    grid = Grid(meter, 120)
+    assert (grid.bar, grid.beat) == (bar, beat)
+    assert grid.bar_seconds == pytest.approx(bar / 8)
+
+
+def test_heavy_places_pull_more() -> None:
+    grid = Grid((4, 4), 100)
+    assert [grid.strength(step) for step in (0, 8, 4, 2, 1)] == sorted(
+        (grid.strength(s) for s in (0, 8, 4, 2, 1)), reverse=True
+    )
+
+
+def test_eight_syllables_fill_a_bar_and_land_on_the_next() -> None:
+    grid = Grid((4, 4), 90)
+    weights = [grid.strength(step) for step in range(32)]
+    assert onsets(grid, 9, 2, weights, upbeat=False, closing=False) == [0, 2, 4, 6, 8, 10, 12, 14, 16]
+    assert onsets(grid, 5, 2, weights, upbeat=False, closing=False) == [0, 4, 8, 12, 16]
+
+
+def test_an_upbeat_leaves_the_bar_line_empty() -> None:
+    grid = Grid((4, 4), 90)
+    weights = [grid.strength(step) for step in range(32)]
+    assert onsets(grid, 6, 2, weights, upbeat=True, closing=False)[0] == 2
+
+
+def test_a_closing_phrase_ends_in_its_last_bar() -> None:
+    grid = Grid((4, 4), 160)
+    weights = [grid.strength(step) for step in range(64)]
+    assert onsets(grid, 4, 4, weights, upbeat=False, closing=False)[-1] == 32
+    assert onsets(grid, 4, 4, weights, upbeat=False, closing=True)[-1] == 48
+
+
+@settings(max_examples=60, deadline=None)
+@given(GRIDS, st.sampled_from([1, 2, 4]), st.booleans(), st.booleans(), st.booleans(), st.data())
+def test_any_number_within_capacity_is_placed(
+    grid: Grid, bars: int, hurried: bool, upbeat: bool, closing: bool, data: st.DataObject
+) -> None:
+    count = data.draw(st.integers(1, grid.capacity(bars, hurried=hurried)))
+    weights = [grid.strength(step) for step in range(bars * grid.bar)]
+    starts = onsets(grid, count, bars, weights, upbeat=upbeat, closing=closing)
+    assert len(starts) == count
+    assert starts == sorted(set(starts))
+    for hold in (False, True):
+        spans = lengths(grid, starts, bars, hold=hold)
+        ends = [start + span for start, span in zip(starts, spans, strict=True)]
+        assert min(spans) >= 1
+        assert all(end <= after for end, after in zip(ends, [*starts[1:], bars * grid.bar], strict=True))
+    assert ends[-1] == bars * grid.bar
