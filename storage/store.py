@@ -74,8 +74,12 @@ class ResultStore:
     def recover(self) -> tuple[Entry, ...]:
         """Once, before anything else: make the folder, load its records, tidy up; the entries still accepted.
 
-        See `storage.recovery.load` for what is removed and what is kept. Raises DiskFull, OSError.
+        See `storage.recovery.load` for what is removed and what is kept. Raises DiskFull, OSError, and ValueError
+        where the store has entries already.
         """
+        with self._lock:
+            if self._index.entries:
+                raise ValueError("A store is recovered once, before anything else.")
         self._folder.create()
         with self._records, self._lock:
             recovery.load(self._folder, self._index, self._clock())
@@ -129,7 +133,8 @@ class ResultStore:
     def stage(self, id: str) -> StagedFile:
         """Begin the body of an accepted entry; StoreFull, DiskFull, UnknownEntry, EntryExpired, NotStored (has ended).
 
-        A context manager: leaving it unpublished removes the file. One at a time for an entry (ValueError).
+        A context manager, and to be used as one: leaving it unpublished removes the file and gives its bytes back.
+        One at a time for an entry (ValueError).
         """
         self.sweep()
         with self._lock:

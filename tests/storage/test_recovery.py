@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from storage.budget import Budget
 from storage.entry import MAX_DETAIL_BYTES, EntryState
 from storage.errors import EntryExpired, UnknownEntry
 from storage.folder import Listing, body_name, record_name
@@ -20,15 +21,18 @@ ONE, TWO, THREE = entry_id(1), entry_id(2), entry_id(3)
 
 
 def test_accepted_entries_are_handed_over_in_the_order_of_their_creation(
-    store: ResultStore, make_store: MakeStore
+    store: ResultStore, directory: Path, clock: Clock
 ) -> None:
     late, early = accepted(1, created_at=1002.0), accepted(2, created_at=1001.0)
     for entry in (late, early):
         store.accept(entry)
     publish(store, 3, b"123")
-    again = make_store()
+    again = ResultStore(directory, Budget(100, 4, 100), 10.0, clock)
+    assert again.recover() == (early, late)
     assert again.find(ONE) == late
-    assert ResultStore.recover(make_store()) == (early, late)
+    with pytest.raises(ValueError, match="recovered once"):
+        again.recover()
+    assert again.usage().bytes == 3
 
 
 def test_results_and_their_expiry_survive_exactly(
