@@ -1,0 +1,362 @@
+import asyncio
+import json
+import logging
+from dataclasses import dataclass, field
+
+import pytest
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.routing import Route, Router
+from starlette.types import Message, Receive, Scope, Send
+
+from engine.errors import InvalidRequest
+from server.access import HostRule, Keys, OriginRule, PublicPaths
+from server.connection import ABORT
+from server.edge import Admittance, Edge
+from server.errors import ClientStalled
+from server.jobs.errors import QueueFull
+from server.limits import MAX_BODY_BYTES
+from server.log_ring import LogRing
+from server.settings import ApiKey
+
+KEY = "k" * 16
+SECRET_WORDS = "words of a song"
+
+
+@dataclass
+class Got:
+    """What came back for one request."""
+
+    sent: list[Message] = field(default_factory=list)
+    aborted: int = 0
+
+    @property
+    def status(self) -> int:
+        return int(self.sent[0]["status"])
+
+    @property
+    def headers(self) -> dict[str, str]:
+        return {name.decode(): value.decode() for name, value in self.sent[0]["headers"]}
+
+    @property
+    def body(self) -> bytes:
+        return b"".join(message.get("body", b"") for message in self.sent[1:])
+
+    @property
+    def code(self) -> str:
+        return str(json.loads(self.body)["code"])
+
+
+async def whoami(request: Request) -> Response:
+    logging.getLogger("server.test").info("asked who")
+    return PlainTextResponse(f"{request.state.owner}|{request.state.request_id}")
+
+
+async def full(request: Request) -> Response:
+    raise QueueFull(8)
+
+
+async def wrong(request: Request) -> Response:
+    raise InvalidRequest("steps", "steps must be between 1 and 100.")
+
+
+async def broken(request: Request) -> Response:
+    raise ValueError(SECRET_WORDS)
+
+
+async def left(request: Request) -> Response:
+    raise ClientDisconnect
+
+
+class CutShort(Response):
+    """A response that fails after it has begun."""
+
+    def __init__(self, error: BaseException) -> None:
+        super().__init__()
+        self._error = error
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        raise self._error
+
+
+async def cut(request: Request) -> Response:
+    return CutShort(ClientStalled(15))
+
+
+async def cancelled(request: Request) -> Response:
+    return CutShort(asyncio.CancelledError())
+
+
+ROUTES = Router(
+    [
+        Route("/whoami", whoami),
+        Route("/health", whoami),
+        Route("/full", full, methods=["POST"]),
+        Route("/wrong", wrong, methods=["POST"]),
+        Route("/broken", broken),
+        Route("/left", left),
+        Route("/cut", cut),
+        Route("/cancelled", cancelled),
+    ]
+)
+
+
+def edge(keys: tuple[ApiKey, ...] = (), origins: frozenset[str] = frozenset()) -> Edge:
+    admittance = Admittance(
+        HostRule.of("127.0.0.1", "workshop", []),
+        OriginRule(origins),
+        Keys(keys, b"s" * 32),
+        PublicPaths(frozenset({"/health"})),
+    )
+    ticks = iter(range(1000))
+    return Edge(
+        ROUTES, admittance, lambda: "drawn-id", quiet=("/health",), monotonic=lambda: next(ticks) / 1000
+    )
+
+
+def call(app: Edge, path: str, method: str = "GET", **headers: str) -> Got:
+    got = Got()
+    pairs = {"host": "localhost:8000", **{name.replace("_", "-"): value for name, value in headers.items()}}
+
+    def abort() -> None:
+        got.aborted += 1
+
+    async def receive() -> Message:
+        return {"type": "http.request", "body": b"", "more_body": False}
+
+    async def send(message: Message) -> None:
+        got.sent.append(message)
+
+    scope: Scope = {
+        "type": "http",
+        "method": method,
+        "path": path,
+        "raw_path": path.encode(),
+        "query_string": b"id=0123456789abcdef",
+        "headers": [(name.encode(), value.encode()) for name, value in pairs.items() if value],
+        "state": {ABORT: abort},
+    }
+    asyncio.run(app(scope, receive, send))
+    return got
+
+
+class Logged:
+    """The lines that `server` loggers write within a block."""
+
+    def __init__(self, level: int = logging.INFO) -> None:
+        self._ring = LogRing()
+        self._logger = logging.getLogger("server")
+        self._level = level
+
+    def __enter__(self) -> LogRing:
+        self._before = self._logger.level
+        self._logger.setLevel(self._level)
+        self._logger.addHandler(self._ring)
+        return self._ring
+
+    def __exit__(self, *_: object) -> None:
+        self._logger.removeHandler(self._ring)
+        self._logger.setLevel(self._before)
+        self._ring.close()
+
+
+def test_a_request_has_an_id_in_response_state_and_log() -> None:
+    with Logged() as log:
+        got = call(edge(), "/whoami")
+    assert got.headers["x-request-id"] == "drawn-id"
+    assert got.body == b"|drawn-id"
+    said = log.lines()
+    assert len(said) == 2
+    assert all("[drawn-id]" in line for line in said)
+    assert said[1].endswith("GET /whoami 200 in 1.0 ms, 9 bytes")
+
+
+@pytest.mark.parametrize(
+    ("sent", "used"),
+    [
+        ("abc.DEF_1-2", "abc.DEF_1-2"),
+        ("a" * 64, "a" * 64),
+        ("a" * 65, "drawn-id"),
+        ("a b", "drawn-id"),
+        ("é", "drawn-id"),
+    ],
+)
+def test_a_fitting_id_of_the_client_is_kept(sent: str, used: str) -> None:
+    assert call(edge(), "/whoami", x_request_id=sent).headers["x-request-id"] == used
+
+
+def test_every_response_has_the_headers_that_protect_it() -> None:
+    for path in ("/whoami", "/nowhere"):
+        headers = call(edge(), path).headers
+        assert headers["x-content-type-options"] == "nosniff"
+        assert headers["x-frame-options"] == "DENY"
+        assert headers["referrer-policy"] == "no-referrer"
+        assert headers["cross-origin-resource-policy"] == "same-origin"
+
+
+def test_the_log_has_no_query_and_no_forged_line() -> None:
+    with Logged() as log:
+        call(edge(), "/nowhere\nINFO forged")
+    (line,) = log.lines()
+    assert "/nowhere%0AINFO%20forged 404" in line
+    assert "0123456789abcdef" not in line
+
+
+def test_quiet_paths_are_logged_only_when_something_is_wrong() -> None:
+    with Logged() as log:
+        call(edge(), "/health")
+        call(edge(), "/health", host="evil.example")
+    assert [line.rpartition("] ")[2][:15] for line in log.lines()] == ["asked who", "GET /health 421"]
+
+
+@pytest.mark.parametrize(
+    ("path", "method", "status", "code"),
+    [
+        ("/nowhere", "GET", 404, "unknown_route"),
+        ("/whoami", "DELETE", 405, "method_not_allowed"),
+        ("/full", "POST", 429, "queue_full"),
+        ("/wrong", "POST", 400, "invalid_field"),
+        ("/broken", "GET", 500, "internal_error"),
+    ],
+)
+def test_errors_are_json(path: str, method: str, status: int, code: str) -> None:
+    with Logged():
+        got = call(edge(), path, method)
+    assert (got.status, got.code) == (status, code)
+    assert got.headers["content-type"] == "application/json"
+    assert got.headers["cache-control"] == "no-store"
+    assert got.aborted == 0
+
+
+def test_refusals_say_what_would_help() -> None:
+    assert call(edge(), "/full", "POST").headers["retry-after"] == "5"
+    assert call(edge(), "/whoami", "DELETE").headers["allow"] == "GET, HEAD"
+    assert json.loads(call(edge(), "/wrong", "POST").body)["field"] == "steps"
+
+
+def test_an_unexpected_error_is_found_in_the_log_under_the_id_it_names() -> None:
+    with Logged() as log:
+        got = call(edge(), "/broken", x_request_id="look-here")
+    assert "look-here" in json.loads(got.body)["error"]
+    text = "\n".join(log.lines())
+    assert "[look-here] GET /broken failed: ValueError at" in text
+    assert "in broken" in text
+    assert SECRET_WORDS not in text + got.body.decode()
+
+
+def test_a_client_that_left_is_no_error() -> None:
+    with Logged() as log:
+        got = call(edge(), "/left")
+    assert got.sent == []
+    (line,) = log.lines()
+    assert "/left 499" in line
+
+
+def test_a_response_that_cannot_be_completed_ends_the_connection() -> None:
+    with Logged() as log:
+        got = call(edge(), "/cut")
+    assert (got.status, got.aborted, len(got.sent)) == (200, 1, 1)
+    assert not any("ERROR" in line for line in log.lines())
+
+
+def test_a_server_that_stops_is_not_held_up() -> None:
+    with pytest.raises(asyncio.CancelledError):
+        call(edge(), "/cancelled")
+
+
+def test_a_key_is_asked_for_where_keys_are_set_and_the_path_is_not_public() -> None:
+    app = edge((ApiKey("ann", KEY),))
+    got = call(app, "/whoami")
+    assert (got.status, got.code, got.headers["www-authenticate"]) == (401, "unauthorized", "Bearer")
+    assert call(app, "/whoami", authorization=f"Bearer {KEY}").body == b"ann|drawn-id"
+    assert call(app, "/health").body == b"|drawn-id"
+    assert call(app, "/nowhere").status == 401
+
+
+def test_a_body_that_is_declared_too_large_is_refused_unread() -> None:
+    got = call(edge(), "/full", "POST", content_length=str(MAX_BODY_BYTES + 1))
+    assert (got.status, got.code, got.headers["connection"]) == (413, "body_too_large", "close")
+    assert call(edge(), "/full", "POST", content_length=str(MAX_BODY_BYTES)).status == 429
+
+
+def test_refusals_come_in_order() -> None:
+    app = edge((ApiKey("ann", KEY),))
+    wrong = {
+        "host": "evil.example",
+        "origin": "http://evil.example:1",
+        "authorization": "Bearer no",
+        "content_length": str(MAX_BODY_BYTES + 1),
+    }
+    codes = []
+    for name, right in (
+        ("host", "localhost:8000"),
+        ("origin", ""),
+        ("authorization", f"Bearer {KEY}"),
+        ("content_length", "0"),
+    ):
+        codes.append(call(app, "/full", "POST", **wrong).code)
+        wrong[name] = right
+    codes.append(call(app, "/full", "POST", **wrong).code)
+    assert codes == ["forbidden_host", "forbidden_origin", "unauthorized", "body_too_large", "queue_full"]
+
+
+@pytest.mark.parametrize("origin", ["null", "https://evil.example"])
+def test_foreign_pages_are_refused_without_headers_that_let_them_read_it(origin: str) -> None:
+    got = call(edge(origins=frozenset({"https://studio.example"})), "/whoami", origin=origin)
+    assert (got.status, got.code) == (403, "forbidden_origin")
+    assert "access-control-allow-origin" not in got.headers
+
+
+def test_a_listed_origin_may_read_answers_and_errors() -> None:
+    app = edge((ApiKey("ann", KEY),), frozenset({"https://studio.example"}))
+    for got, status in (
+        (call(app, "/full", "POST", origin="https://studio.example", authorization=f"Bearer {KEY}"), 429),
+        (call(app, "/whoami", origin="https://studio.example"), 401),
+    ):
+        assert got.status == status
+        assert got.headers["access-control-allow-origin"] == "https://studio.example"
+        assert "Retry-After" in got.headers["access-control-expose-headers"]
+        assert got.headers["cross-origin-resource-policy"] == "cross-origin"
+        assert "Origin" in got.headers["vary"]
+
+
+def test_a_preflight_of_a_listed_origin_needs_no_key() -> None:
+    app = edge((ApiKey("ann", KEY),), frozenset({"https://studio.example"}))
+    got = call(
+        app,
+        "/full",
+        "OPTIONS",
+        origin="https://studio.example",
+        access_control_request_method="DELETE",
+        access_control_request_headers="idempotency-key",
+    )
+    assert got.status == 200
+    assert "DELETE" in got.headers["access-control-allow-methods"]
+    assert got.headers["access-control-allow-headers"] == "idempotency-key"
+
+
+def test_websockets_are_turned_away_and_the_lifespan_passes() -> None:
+    seen: list[str] = []
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        seen.append(scope["type"])
+
+    async def receive() -> Message:
+        return {}
+
+    async def run() -> list[Message]:
+        sent: list[Message] = []
+
+        async def send(message: Message) -> None:
+            sent.append(message)
+
+        admittance = Admittance(
+            HostRule(frozenset()), OriginRule(frozenset()), Keys((), b""), PublicPaths(frozenset())
+        )
+        for kind in ("websocket", "lifespan"):
+            await Edge(app, admittance, lambda: "x")({"type": kind}, receive, send)
+        return sent
+
+    assert asyncio.run(run()) == [{"type": "websocket.close", "code": 1008}]
+    assert seen == ["lifespan"]
