@@ -1,6 +1,7 @@
 """Every shell command that the documents tell a reader to type is one that a test tries or checks."""
 
 import json
+import re
 import shlex
 import subprocess
 
@@ -8,7 +9,7 @@ import pytest
 
 from engine.request import read_song
 from server.openapi import build_openapi
-from tests.architecture.documents import ROOT, CodeLine, documents, fenced_lines
+from tests.architecture.documents import ROOT, CodeLine, code, documents, fenced_lines, section, table_rows
 from tests.architecture.test_dockerfile import instructions, last_stage
 from tests.architecture.test_requirements import is_collected
 
@@ -63,6 +64,26 @@ def test_every_command_can_be_parsed(line: CodeLine) -> None:
 def test_the_first_steps_lie_in_the_root() -> None:
     assert (ROOT / "task").stat().st_mode & 0o111
     assert (ROOT / "Taskfile.yml").is_file()
+
+
+def test_the_tasks_listed_are_those_there_are() -> None:
+    text = (ROOT / "Taskfile.yml").read_text(encoding="utf-8")
+    described = set(re.findall(r"^  ([a-z:]+):\n    desc:", text, re.MULTILINE))
+    readme = section((ROOT / "README.md").read_text(encoding="utf-8"), "## Tasks")
+    listed = {code(row[0])[0].removeprefix("./task").strip() for row in table_rows(readme, 2)}
+    assert listed == described | {""}
+
+
+def test_the_bench_task_runs_every_benchmark() -> None:
+    text = (ROOT / "Taskfile.yml").read_text(encoding="utf-8")
+    listed = re.search(r"for: \[(.*)\]\n        cmd: .*-m bench\.", text)
+    assert listed is not None
+    programs = {
+        path.stem
+        for path in (ROOT / "bench").glob("*.py")
+        if "if is_full(" in path.read_text(encoding="utf-8")
+    }
+    assert set(listed[1].split(", ")) == programs
 
 
 def test_the_example_request_is_valid() -> None:
