@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.sketch.fourier import Mono, fast_length
+from engine.sketch.interpolation import interpolated
 from engine.sketch.soundfont import Envelope, Zone
 from engine.sketch.waves import Wave, WavePool, transposition
 
@@ -51,11 +52,10 @@ def render_note(zone: Zone, wave: Wave, key: int, frames: int, *, damped: bool =
     """
     release = _SHORTEST_RELEASE_SECONDS if damped else _release_seconds(zone.volume)
     total = frames + round(release * _HEARD_SHARE * RATE_HZ)
-    speed = 2 ** (transposition(zone, key) / 12) * wave.rate_hz / RATE_HZ
-    onset, sustain = (speed * 2 ** (-cents / 1200) for cents in (wave.onset_cents, wave.sustain_cents))
+    speed = 2 ** ((transposition(zone, key) - wave.sharp_cents / 100) / 12) * wave.rate_hz / RATE_HZ
     if not wave.loop:
-        total = max(min(total, int(wave.end / onset)), 1)
-    sound = _interpolated(wave.frames, _positions(wave, total, onset, sustain))
+        total = max(min(total, int(wave.end / speed)), 1)
+    sound = interpolated(wave.frames, _positions(wave, total, speed))
     if min(zone.cutoff_cents, zone.cutoff_cents + zone.cutoff_swing_cents) < _OPEN_CENTS:
         sound = _filtered(sound, zone)
     sound *= _volume(zone.volume, total, frames, release)
@@ -66,38 +66,17 @@ def _release_seconds(volume: Envelope) -> float:
     return min(max(volume.release, _SHORTEST_RELEASE_SECONDS), _LONGEST_RELEASE_SECONDS)
 
 
-def _positions(wave: Wave, total: int, onset: float, sustain: float) -> NDArray[np.float64]:
-    """(total,) where the wave is read; past its end at the loop's own speed, wrapped into the second round."""
-    once = min(total, int(np.ceil(wave.end / onset)))
+def _positions(wave: Wave, total: int, speed: float) -> NDArray[np.float64]:
+    """(total,) where the wave is read; past its end wrapped into the loop's second round."""
     positions = np.arange(total, dtype=np.float64)
-    positions[:once] *= onset
+    positions *= speed
+    once = min(total, int(np.ceil(wave.end / speed)))
     if once < total:
         looped = positions[once:]
-        looped -= once
-        looped *= sustain
-        looped += once * onset - wave.end
+        looped -= wave.end
         np.remainder(looped, wave.loop, out=looped)
         looped += wave.end
     return positions
-
-
-def _interpolated(frames: Mono, positions: NDArray[np.float64]) -> Mono:
-    """(n,) cubic Hermite interpolation of `frames` at `positions` (n,)."""
-    index = positions.astype(np.int32)
-    part = (positions - index).astype(np.float32)
-    here, after, later = frames[index], frames[index + 1], frames[index + 2]
-    before = frames[np.maximum(index - 1, 0)]
-    half = np.float32(0.5)
-    slope = (after - before) * half
-    bend = before - np.float32(2.5) * here + np.float32(2) * after - half * later
-    twist = (later - before) * half + np.float32(1.5) * (here - after)
-    twist *= part
-    twist += bend
-    twist *= part
-    twist += slope
-    twist *= part
-    twist += here
-    return twist
 
 
 def _volume(volume: Envelope, total: int, frames: int, release: float) -> Mono:

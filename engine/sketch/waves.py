@@ -13,14 +13,13 @@ import soundfile
 from engine.errors import CorruptBank
 from engine.sketch.fourier import Mono, doubled, lowered
 from engine.sketch.soundfont import Preset, Sample, Zone, read_presets
-from engine.sketch.tuning import deviation_cents
+from engine.sketch.tuning import PitchCurve, PitchMeter, pitch_curve, straightened
 
 _GUARD_FRAMES = 256  # of the loop's next round behind every wave, for interpolation and filters to look into
 _SEAM_SECONDS = 0.03
 _DOUBLED_BELOW_HZ = 40_000
 _ONSET_SECONDS = 0.05  # what comes before is noise of the attack
-_PITCH_SECONDS = 0.5
-_LARGEST_CORRECTION_CENTS = 70
+_SHORT_LOOP_SECONDS = 0.12
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +30,7 @@ class Wave:
     rate_hz: int
     end: int
     loop: int
-    onset_cents: float = 0.0  # how far above its nominal pitch it sounds before `end`
-    sustain_cents: float = 0.0  # and within the loop
+    sharp_cents: float = 0.0  # how far above its nominal pitch it sounds
 
 
 class WavePool:
@@ -43,7 +41,7 @@ class WavePool:
             self._file = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
         self.presets: dict[tuple[int, int], Preset] = read_presets(memoryview(self._file))
         self._budget_bytes = budget_bytes
-        self._waves: OrderedDict[tuple[int, int], Wave] = OrderedDict()
+        self._waves: OrderedDict[tuple[int, int, int, float, int, bool], Wave] = OrderedDict()
         self._held_bytes = 0
 
     def wave(self, zone: Zone, key: int, rate_hz: int, *, tuned: bool) -> Wave:
@@ -53,7 +51,7 @@ class WavePool:
         """
         speed = 2 ** (transposition(zone, key) / 12) * zone.sample.rate_hz / rate_hz
         quarters = math.ceil(4 * math.log2(speed)) if speed > 1.1 else 0
-        name = (zone.number, quarters)
+        name = (zone.sample.index, zone.loop_start, zone.loop_end, _nominal_hz(zone), quarters, tuned)
         wave = self._waves.get(name)
         if wave is None:
             wave = _built(zone, self._decoded(zone.sample), 2 ** (-quarters / 4), tuned=tuned)
@@ -87,22 +85,49 @@ def transposition(zone: Zone, key: int) -> float:
 
 
 def _built(zone: Zone, frames: Mono, cutoff: float, *, tuned: bool) -> Wave:
-    start, end = max(zone.loop_start, 0), min(zone.loop_end, len(frames))
-    looped = zone.looped and end - start > 4
-    if looped:
-        frames = _seamless(frames[:end].copy(), start, round(_SEAM_SECONDS * zone.sample.rate_hz))
-        ahead = np.resize(frames[start:], end - start + _GUARD_FRAMES)
-    else:
+    rate_hz, start, end = zone.sample.rate_hz, max(zone.loop_start, 0), min(zone.loop_end, len(frames))
+    if not (zone.looped and end - start > 4):
         start = end = len(frames)
-        ahead = np.zeros(_GUARD_FRAMES, dtype=np.float32)
-    frames = np.concatenate((frames, ahead))
+    frames = _seamless(frames[:end].copy(), start, round(_SEAM_SECONDS * rate_hz))
+    sharp_cents = 0.0
+    if tuned:
+        frames, start, sharp_cents = _in_tune(frames, start, rate_hz, _nominal_hz(zone))
+    end = len(frames)
+    loop = frames[start:] if start < end else np.zeros(1, dtype=np.float32)
+    frames = np.concatenate((frames, np.resize(loop, end - start + _GUARD_FRAMES)))
     if cutoff < 1:
         frames = lowered(frames, cutoff)
-    factor = 2 if zone.sample.rate_hz < _DOUBLED_BELOW_HZ else 1
-    if factor == 2:
-        frames = doubled(frames)
-    wave = Wave(frames, zone.sample.rate_hz * factor, end * factor, (end - start) * factor)
-    return _measured(wave, zone) if tuned else wave
+    if rate_hz >= _DOUBLED_BELOW_HZ:
+        return Wave(frames, rate_hz, end, end - start, sharp_cents)
+    return Wave(doubled(frames), 2 * rate_hz, 2 * end, 2 * (end - start), sharp_cents)
+
+
+def _nominal_hz(zone: Zone) -> float:
+    """What the bank says that the sample sounds as, played at its own rate."""
+    return float(440 * 2 ** ((zone.root - 69 - zone.tuning) / 12))
+
+
+def _in_tune(frames: Mono, loop_start: int, rate_hz: int, nominal_hz: float) -> tuple[Mono, int, float]:
+    """Frames bent to a steady pitch, start of their loop, and cents by which all of it is sharp.
+
+    A loop of a few exact cycles must keep its length, which sets the pitch; what comes before is bent to meet it.
+    """
+    first = min(round(_ONSET_SECONDS * rate_hz), len(frames) // 4)
+    loop = frames[loop_start:]
+    if not 0 < len(loop) < _SHORT_LOOP_SECONDS * rate_hz:
+        curve = pitch_curve(frames[first:], rate_hz, nominal_hz)
+        if curve is None:
+            return frames, loop_start, 0.0
+        bent, start = straightened(frames, PitchCurve(curve.places + first, curve.cents), loop_start)
+        return bent, start, 0.0
+    meter = PitchMeter(rate_hz // 2, rate_hz, nominal_hz)
+    sharp_cents = meter.deviation_cents(np.resize(loop, rate_hz // 2)) or 0.0
+    curve = pitch_curve(frames[first:loop_start], rate_hz, nominal_hz) if loop_start > 2 * first else None
+    if curve is None:
+        return frames, loop_start, sharp_cents
+    curve = PitchCurve(curve.places + first, curve.cents - sharp_cents)
+    before, _ = straightened(frames[:loop_start], curve, loop_start)
+    return np.concatenate((before, loop)), len(before), sharp_cents
 
 
 def _seamless(frames: Mono, start: int, span: int) -> Mono:
@@ -114,29 +139,3 @@ def _seamless(frames: Mono, start: int, span: int) -> Mono:
     weight = np.linspace(0, 1, span, dtype=np.float32)
     frames[-span:] += (frames[start - span : start] - frames[-span:]) * weight
     return frames
-
-
-def _measured(wave: Wave, zone: Zone) -> Wave:
-    nominal_hz = 440 * 2 ** ((zone.root - 69 - zone.tuning) / 12)
-    first, longest = round(_ONSET_SECONDS * wave.rate_hz), round(_PITCH_SECONDS * wave.rate_hz)
-    onset = _cents(wave.frames[first : min(wave.end, first + longest)], wave.rate_hz, nominal_hz)
-    loop = wave.frames[wave.end - wave.loop : wave.end]
-    sustain = (
-        _cents(np.resize(loop, max(longest, wave.loop)), wave.rate_hz, nominal_hz) if wave.loop else onset
-    )
-    known = [cents for cents in (onset, sustain) if cents is not None]
-    if not known:
-        return wave
-    return Wave(
-        wave.frames,
-        wave.rate_hz,
-        wave.end,
-        wave.loop,
-        known[0] if onset is None else onset,
-        known[-1] if sustain is None else sustain,
-    )
-
-
-def _cents(tone: Mono, rate_hz: int, nominal_hz: float) -> float | None:
-    found = deviation_cents(tone, rate_hz, nominal_hz)
-    return found if found is not None and abs(found) <= _LARGEST_CORRECTION_CENTS else None
