@@ -15,7 +15,17 @@ from storage.index import Contents
 from storage.recovery import audit
 from storage.store import ResultStore
 from tests.storage.conftest import MakeStore
-from tests.storage.doubles import Clock, accepted, body_of, ended, entry_id, names, publish, stored
+from tests.storage.doubles import (
+    Clock,
+    accepted,
+    body_of,
+    ended,
+    entry_id,
+    full_volume,
+    names,
+    publish,
+    stored,
+)
 
 ONE, TWO, THREE = entry_id(1), entry_id(2), entry_id(3)
 
@@ -144,6 +154,18 @@ def test_a_result_without_its_whole_body_is_an_ended_entry(
         assert (found.size_bytes, found.parts) == (0, ())
     assert names(directory) == {record_name(ONE)}
     assert (again.usage().files, again.audit()) == (0, [])
+
+
+def test_a_full_volume_does_not_keep_a_store_from_starting(
+    store: ResultStore, make_store: MakeStore, directory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    publish(store, 1, b"1")
+    publish(store, 2, b"2")
+    (directory / body_name(ONE)).unlink()
+    with full_volume(monkeypatch, "write"):
+        again = make_store()
+    assert (again.find(ONE).state, again.find(TWO).state) == (EntryState.ENDED, EntryState.STORED)
+    assert (again.audit(), names(directory)) == ([], {record_name(ONE), record_name(TWO), body_name(TWO)})
 
 
 def test_a_detail_at_its_limit_gives_way_to_the_reason(
