@@ -86,11 +86,14 @@ def compose(style: str, lyrics: str, seed: int, duration_seconds: float, chords:
     """A song for any style and any lyrics, the same for the same arguments.
 
     It lasts at most `duration_seconds`, but one bar at least; where time is short, what nobody asked for goes first.
-    `chords` writes chord symbols over the voice.
+    Where the style asks for no singer, the instrument plays the sections. `chords` writes chord symbols over the voice.
     """
     read = read_style(style)
     setting = Setting(read, _key(read, seed), Grid(read.meter, read.tempo_bpm), seed)
-    passages = plan_form(read_lyrics(lyrics), setting.grid, duration_seconds)
+    sections = read_lyrics(lyrics)
+    if read.instrumental:
+        sections = tuple(replace(section, lines=()) for section in sections)
+    passages = plan_form(sections, setting.grid, duration_seconds)
     kinds = {passage.kind for passage in passages}
     music = {kind: _music(kind, setting) for kind in kinds}
     written = [

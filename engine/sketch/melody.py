@@ -135,6 +135,16 @@ def chord_positions(chord: Chord, bounds: tuple[int, int]) -> list[int]:
 
 
 def spelled(position: int, chord: Chord, key: Key) -> tuple[str, int, int]:
-    """Step, octave and alteration of a position while `chord` sounds."""
+    """Step, octave and alteration of a position while `chord` sounds.
+
+    Next to a raised leading tone the sixth degree is raised too, as in the melodic minor scale.
+    """
     step = STEPS[position % 7]
-    return step, position // 7, chord.tones.get(step, key.signature.get(step, 0))
+    usual, seventh = key.signature.get(step, 0), key.step(6)
+    if (
+        key.mode == "minor"
+        and step == key.step(5)
+        and chord.tones.get(seventh, -9) > key.signature.get(seventh, 0)
+    ):
+        usual += 1
+    return step, position // 7, chord.tones.get(step, usual)

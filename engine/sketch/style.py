@@ -59,7 +59,7 @@ class Style:
     mood: str
     register: Register
     band: Band
-    instrumental: bool
+    instrumental: bool  # a tag says that nobody sings
 
     @property
     def groove(self) -> Groove:
@@ -93,7 +93,7 @@ def read_style(style: str) -> Style:
         mood=mood,
         register=_register(tags),
         band=_band(tags, genre.band),
-        instrumental=any(_says(tag, word) for tag in tags for word in INSTRUMENTAL_WORDS),
+        instrumental=any(tag in INSTRUMENTAL_WORDS for tag in tags),
     )
 
 

@@ -184,6 +184,12 @@ def test_the_instrument_plays_where_nobody_sings() -> None:
     assert all(bar.chords for bar in score.voices[0].bars)
 
 
+def test_an_instrumental_style_plays_the_sections_of_the_lyrics() -> None:
+    score = compose("folk, instrumental", LYRICS, 1, 360)
+    assert all(note.is_rest for note in notes_of(score, "Vocal"))
+    assert [section.name for section in score.sections][1:3] == ["verse 1", "chorus"]
+
+
 def test_chords_can_be_left_out() -> None:
     score = compose("folk", LYRICS, 1, 360, chords=False)
     assert not any(bar.chords for voice in score.voices for bar in voice.bars)

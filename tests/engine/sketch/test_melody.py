@@ -62,3 +62,10 @@ def test_chord_positions_ascend_within_bounds() -> None:
 def test_the_leading_tone_comes_with_the_dominant(numeral: str, spelling: tuple[str, int, int]) -> None:
     key = read_key("Am")
     assert spelled(32, read_chord(numeral, key), key) == spelling
+
+
+def test_the_sixth_degree_rises_beside_the_leading_tone() -> None:
+    key = read_key("Am")
+    assert spelled(31, read_chord("V", key), key) == ("F", 4, 1)
+    assert spelled(31, read_chord("i", key), key) == ("F", 4, 0)
+    assert spelled(31, read_chord("V", read_key("A")), read_key("A")) == ("F", 4, 1)

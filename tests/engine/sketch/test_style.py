@@ -136,7 +136,7 @@ def test_the_singers_register(style: str, register: str) -> None:
 def test_an_instrumental_is_asked_for_in_words() -> None:
     assert read_style("folk, instrumental").instrumental
     assert read_style("no vocals").instrumental
-    assert not read_style("folk, female vocal").instrumental
+    assert not read_style("folk, female vocal, instrumental break").instrumental
 
 
 @settings(max_examples=40, deadline=None)
