@@ -206,36 +206,22 @@ def _score(
     passages: Sequence[Passage], written: Sequence[Written], setting: Setting, *, chords: bool
 ) -> Score:
     grid, key = setting.grid, setting.key
-    offsets = [0, *accumulate(passage.bars for passage in passages)]
-    vocal = [
-        _moved(tone, offset * grid.bar)
-        for part, offset in zip(written, offsets, strict=False)
-        for tone in part.vocal
-    ]
-    ins = [
-        _moved(tone, offset * grid.bar)
-        for part, offset in zip(written, offsets, strict=False)
-        for tone in part.ins
-    ]
+    *offsets, bars = accumulate((passage.bars for passage in passages), initial=0)
+    placed = [(part, offset * grid.bar) for part, offset in zip(written, offsets, strict=True)]
+    sung = [replace(tone, start=tone.start + steps) for part, steps in placed for tone in part.vocal]
+    played = [replace(tone, start=tone.start + steps) for part, steps in placed for tone in part.ins]
     symbols = [
         (ChordSymbol(chord.text, Fraction(0)),) if chords else () for part in written for chord in part.chords
     ]
-    sung = engrave(vocal, offsets[-1], grid.bar, key.signature)
-    played = engrave(ins, offsets[-1], grid.bar, key.signature)
+    vocal = tuple(map(Bar, engrave(sung, bars, grid.bar, key.signature), symbols))
+    ins = tuple(map(Bar, engrave(played, bars, grid.bar, key.signature)))
     return Score(
-        voices=(
-            Voice("Vocal", tuple(map(Bar, sung, symbols)), "Vocal Melody", "Vocal"),
-            Voice("Ins", tuple(map(Bar, played)), "Ins Melody", "Inst."),
-        ),
+        voices=(Voice("Vocal", vocal, "Vocal Melody", "Vocal"), Voice("Ins", ins, "Ins Melody", "Inst.")),
         meter=grid.meter,
         unit=Fraction(1, 16),
         tempo_bpm=grid.tempo_bpm,
         key=key.name,
         sections=tuple(
-            Section(passage.name, offset) for passage, offset in zip(passages, offsets, strict=False)
+            Section(passage.name, offset) for passage, offset in zip(passages, offsets, strict=True)
         ),
     )
-
-
-def _moved(tone: Tone, steps: int) -> Tone:
-    return replace(tone, start=tone.start + steps)
