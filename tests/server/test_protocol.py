@@ -48,6 +48,11 @@ class Application:
         body = await request.body()
         await json_response({"bytes": len(body), "query": request.url.query})(scope, receive, send)
 
+    async def _names(self, request: Request, scope: Scope, receive: Receive, send: Send) -> None:
+        """Names of the headers as they are once the body has been read."""
+        await request.body()
+        await json_response([name.decode() for name, _ in scope["headers"]])(scope, receive, send)
+
     async def _early(self, request: Request, scope: Scope, receive: Receive, send: Send) -> None:
         await json_response({"early": True})(scope, receive, send)
 
@@ -59,6 +64,12 @@ class Application:
         self.events.put("waiting")
         await self.limits.run(self.go_on.wait)
         await json_response({"waited": True})(scope, receive, send)
+
+    async def _vigil(self, request: Request, scope: Scope, receive: Receive, send: Send) -> None:
+        self.events.put("waiting")
+        while (await receive())["type"] != "http.disconnect":
+            continue
+        self.events.put("noticed")
 
     async def _unread(self, request: Request, scope: Scope, receive: Receive, send: Send) -> None:
         """Reads nothing until it is told to, so that the server has to stop reading."""
@@ -241,6 +252,14 @@ def test_a_body_may_follow_the_answer_and_the_connection_goes_on(live: LiveServe
         assert json.loads(read_response(client)[2]) == {"bytes": 0, "query": "again"}
 
 
+def test_a_connection_whose_body_followed_the_answer_is_ended_when_idle(live: LiveServer) -> None:
+    with live.connect() as client:
+        client.sendall(post("/early", 1000))
+        assert read_response(client)[0] == 200
+        client.sendall(b"x" * 1000)
+        assert read_to_end(client) == b""
+
+
 def test_an_answer_that_closes_is_not_lost_to_the_body_that_still_comes(live: LiveServer) -> None:
     with live.connect() as client:
         client.sendall(post("/farewell", 150_000))
@@ -268,6 +287,15 @@ def test_a_reader_that_leaves_frees_its_lease_and_slot(live: LiveServer, applica
     assert application.limits.downloads.held == 0
 
 
+def test_the_request_being_served_hears_of_a_client_that_leaves_with_others_sent_ahead(
+    live: LiveServer, application: Application
+) -> None:
+    with live.connect() as client:
+        client.sendall(get("/vigil") + get("/echo") + get("/echo"))
+        expect_event(application, "waiting")
+    expect_event(application, "noticed")
+
+
 def test_a_whole_download_arrives(live: LiveServer, application: Application) -> None:
     with live.connect() as client:
         client.sendall(get("/download", "Range: bytes=100-20000099"))
@@ -287,11 +315,12 @@ def test_pipelined_requests_are_answered_in_order(live: LiveServer) -> None:
     assert answers == [{"bytes": 0, "query": "1"}, {"bytes": 3, "query": "2"}, {"bytes": 0, "query": "3"}]
 
 
+@pytest.mark.parametrize("half", [b"GET /echo HT", post("/echo", 1000) + b"x"])
 def test_a_request_sent_ahead_half_does_not_cut_the_response_before_it(
-    live: LiveServer, application: Application
+    live: LiveServer, application: Application, half: bytes
 ) -> None:
     with live.connect() as client:
-        client.sendall(get("/wait") + b"GET /echo HT")
+        client.sendall(get("/wait") + half)
         expect_event(application, "waiting")
         client.settimeout(TIMEOUTS.head * 2.5)
         with pytest.raises(TimeoutError):
@@ -407,9 +436,11 @@ def test_a_chunked_body_is_counted(live: LiveServer, application: Application) -
 
 def test_a_trailer_does_not_become_a_header(live: LiveServer) -> None:
     with live.connect() as client:
-        client.sendall(b"POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\n")
+        client.sendall(
+            b"POST /names HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\n"
+        )
         client.sendall(b"X-Api-Key: forged\r\n\r\n")
-        assert json.loads(read_response(client)[2])["bytes"] == 1
+        assert json.loads(read_response(client)[2]) == ["host", "transfer-encoding"]
 
 
 def test_an_upgrade_is_answered_as_a_plain_request(live: LiveServer) -> None:
