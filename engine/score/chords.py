@@ -60,16 +60,15 @@ _SPELLINGS = (
     (re.compile(r"♯"), "#"),
     (re.compile(r"♭"), "b"),
     (re.compile(r"[\s(),]"), ""),
-    (re.compile(r"Major|major|MAJ|Maj|Ma(?!j)|ma(?!j)"), "maj"),
-    (re.compile(r"Minor|minor|MIN|Min|min|MI|Mi|mi"), "m"),
-    (re.compile(r"^dom"), ""),
+    (re.compile(r"^dom(?:inant)?"), ""),
+    (re.compile(r"Major|major|MAJ|Maj|[Mm]a(?!j|dd)"), "maj"),
+    (re.compile(r"Minor|minor|MIN|Min|min|MI|Mi|(?<!o)mi"), "m"),
     (re.compile(r"M|\^(?=7|9|11|13)"), "maj"),
     (re.compile(r"[Δ△]7?"), "maj7"),
     (re.compile(r"[øØ]7?"), "m7b5"),
     (re.compile(r"°|(?<![a-z])o(?![a-z])"), "dim"),
     (re.compile(r"^-"), "m"),
     (re.compile(r"^\+"), "aug"),
-    (re.compile(r"dominant"), ""),
 )
 _CHANGE = re.compile(r"(add|no|omit|sus|maj|aug|[b#+-])([0-9]{1,2})|(sus|aug|\+)")
 _DEGREES = {2: 14, 3: 4, 4: 17, 5: 7, 6: 9, 7: 10, 9: 14, 11: 17, 13: 21}
