@@ -1,8 +1,10 @@
 """The one door of every generating route: room in the store, a place in the queue, a record on disk."""
 
+import logging
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
+from contextvars import copy_context
 from dataclasses import dataclass
 
 from engine.errors import InvalidRequest
@@ -15,6 +17,7 @@ from storage.entry import JSON, Entry, EntryState
 from storage.errors import DiskFull, StoreFull
 from storage.store import ResultStore
 
+_log = logging.getLogger(__name__)
 _KEY = re.compile(r"[\x21-\x7e]{1,255}")
 
 
@@ -98,13 +101,15 @@ class Gate:
             undo.callback(self._store.withdraw, job.id)
             self._queue.release(job.id)
             undo.pop_all()
+        _log.info("job %s… accepted: %s by %s", job.id[:6], prepared.operation, prepared.model)
         return Admitted(job.id, replayed=False)
 
     def _job(self, prepared: Prepared, owner: str) -> Job:
         job_id = self._draw_id()
+        request_context = copy_context()  # what the work logs bears the request's id
 
-        def work(control: JobControl) -> None:
-            self._make(job_id, prepared, control)
+        def work(control: JobControl) -> Mapping[str, JSON]:
+            return request_context.run(self._make, job_id, prepared, control)
 
         return Job(
             id=job_id,
@@ -116,7 +121,7 @@ class Gate:
             work=work,
         )
 
-    def _make(self, job_id: str, prepared: Prepared, control: JobControl) -> None:
+    def _make(self, job_id: str, prepared: Prepared, control: JobControl) -> Mapping[str, JSON]:
         """Run the work into a staged file and publish it: done means downloadable."""
         watch = Stopwatch()
         started_at = self._clock()
@@ -133,6 +138,7 @@ class Gate:
         with self._store.stage(job_id) as staged:
             packed = prepared.work(job_id, staged, control, watch)
             self._store.publish(staged, content_type=packed.content_type, parts=packed.parts, detail=detail())
+        return watch.metrics()
 
 
 def _replay(entry: Entry, prepared: Prepared) -> Admitted:

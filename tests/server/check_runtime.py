@@ -340,11 +340,11 @@ def test_a_second_server_on_the_same_folder_ends_at_once_and_names_the_first(tmp
         assert f"process {server.process.pid}" in second.stderr
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_a_kill_at_any_moment_leaves_whole_results_or_interrupted_jobs(tmp_path: Path, seed: int) -> None:
     dice = random.Random(seed)
     known: list[str] = []
-    for _ in range(3):
+    for _ in range(2):
         with ServerProcess(tmp_path / "output", environ={"YUE2_QUEUE_LIMIT": "64"}) as server:
             moment = dice.random() * 0.25
             killer = threading.Timer(moment, server.process.kill)
@@ -376,13 +376,14 @@ def test_eight_synchronous_requests_are_held_and_the_ninth_is_refused(tmp_path: 
         ServerProcess(tmp_path / "output", environ={"YUE2_QUEUE_LIMIT": "32"}) as server,
         ExitStack() as stack,
     ):
-        body = b'{"mode": "sleep", "seconds": 1}'
+        first = server.submit("sleep", seconds=60)
+        body = b'{"mode": "write", "bytes": 9}'
         head = f"POST /check/sync HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(body)}\r\n\r\n".encode()
         held = [stack.enter_context(server.socket(head + body)) for _ in range(8)]
         server.until(lambda: server.status()["http"]["synchronous_waiters"] == 8)
         ninth = server.client.post("/check/sync", json={})
         assert (ninth.status_code, ninth.json()["code"]) == (429, "too_many_synchronous")
-        assert server.finish(server.submit())["http"] == 200
+        assert server.cancel(first) == "running"
         assert [raw.recv(12) for raw in held] == [b"HTTP/1.1 200"] * 8
         server.until(lambda: server.status()["http"]["synchronous_waiters"] == 0)
 

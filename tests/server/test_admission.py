@@ -1,0 +1,133 @@
+"""The one door: places, records, keys, and nothing left behind by a refusal."""
+
+import itertools
+from collections.abc import Callable
+from pathlib import Path
+from typing import BinaryIO
+
+import pytest
+
+from engine.control import Control
+from engine.errors import InvalidRequest
+from server.admission import Gate, check_idempotency_key
+from server.errors import IdempotencyMismatch
+from server.jobs.errors import QueueClosed, QueueFull
+from server.jobs.rates import Stage
+from server.jobs.serial_queue import SerialQueue
+from server.operations import Packed, Prepared, Stopwatch
+from storage.budget import Budget
+from storage.errors import DiskFull, StoreFull
+from storage.store import ResultStore
+
+
+def prepared(digest: str = "d") -> Prepared:
+    """Work that writes nothing."""
+
+    def work(job_id: str, sink: BinaryIO, control: Control, watch: Stopwatch) -> Packed:
+        return Packed("text/plain", ())
+
+    return Prepared("check", "none", (Stage("working", 1.0),), digest, work)
+
+
+class Door:
+    """A gate over a queue of two and a store in a folder."""
+
+    def __init__(self, folder: Path) -> None:
+        numbers: Callable[[], int] = itertools.count().__next__
+        self.queue = SerialQueue(2)
+        self.store = ResultStore(folder, Budget(1000, 2, 1000), 100.0, lambda: 0.0)
+        self.store.recover()
+        self.gate = Gate(self.queue, self.store, lambda: 0.0, lambda: f"{numbers():016x}")
+        self.folder = folder
+
+    def records(self) -> int:
+        """How many records lie on the disk."""
+        return len(list(self.folder.glob("*.json")))
+
+
+@pytest.fixture
+def door(tmp_path: Path) -> Door:
+    return Door(tmp_path / "jobs")
+
+
+def test_an_admitted_job_is_recorded_and_takeable(door: Door) -> None:
+    admitted = door.gate.admit(prepared(), "ann", "")
+    entry = door.store.find(admitted.job_id)
+    job = door.queue.take()
+    assert job is not None
+    assert (job.id, entry.owner, entry.detail["operation"]) == (admitted.job_id, "ann", "check")
+    assert not admitted.replayed
+
+
+def test_a_refusal_leaves_no_record_and_counts_once(door: Door) -> None:
+    for _ in range(2):
+        door.gate.admit(prepared(), "", "")
+    with pytest.raises(QueueFull):
+        door.gate.admit(prepared(), "", "")
+    with pytest.raises(QueueFull):
+        door.gate.check("", "")
+    assert door.queue.snapshot().rejected == 2
+    assert door.records() == 2
+
+
+def test_a_full_store_refuses_before_the_queue_is_asked(door: Door) -> None:
+    ids = [door.gate.admit(prepared(), "", "").job_id for _ in range(2)]
+    staged = [door.store.stage(id) for id in ids]
+    with pytest.raises(StoreFull):
+        door.gate.check("", "")
+    for file in staged:
+        file.close()
+    assert door.queue.snapshot().rejected == 1
+
+
+def test_a_disk_that_takes_no_record_gives_the_place_back(
+    door: Door, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(entry: object) -> None:
+        raise DiskFull
+
+    monkeypatch.setattr(door.store, "accept", full)
+    with pytest.raises(DiskFull):
+        door.gate.admit(prepared(), "", "")
+    snapshot = door.queue.snapshot()
+    assert (snapshot.pending, snapshot.rejected, door.records()) == (0, 1, 0)
+
+
+def test_a_stop_between_record_and_release_leaves_neither(
+    door: Door, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    accept = door.store.accept
+
+    def closing(entry: object) -> object:
+        door.queue.close()
+        return accept(entry)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(door.store, "accept", closing)
+    with pytest.raises(QueueClosed):
+        door.gate.admit(prepared(), "", "")
+    assert (door.queue.snapshot().pending, door.records()) == (0, 0)
+
+
+def test_a_known_key_answers_the_same_job_and_another_body_is_a_mismatch(door: Door) -> None:
+    first = door.gate.admit(prepared(), "ann", "k")
+    again = door.gate.admit(prepared(), "ann", "k")
+    assert (again.job_id, again.replayed) == (first.job_id, True)
+    with pytest.raises(IdempotencyMismatch):
+        door.gate.admit(prepared("other"), "ann", "k")
+    assert door.gate.admit(prepared("other"), "bob", "k").job_id != first.job_id
+
+
+def test_a_known_key_passes_the_early_check_of_a_full_queue(door: Door) -> None:
+    door.gate.admit(prepared(), "ann", "k")
+    door.gate.admit(prepared(), "", "")
+    door.gate.check("ann", "k")
+    with pytest.raises(QueueFull):
+        door.gate.check("bob", "k")
+    assert door.queue.snapshot().rejected == 1
+
+
+@pytest.mark.parametrize("key", [" ", "a b", "é", "x" * 256])
+def test_a_key_is_visible_ascii(key: str) -> None:
+    with pytest.raises(InvalidRequest):
+        check_idempotency_key(key)
+    assert check_idempotency_key("a-key_1") == "a-key_1"
