@@ -125,20 +125,19 @@ class Gate:
         """Run the work into a staged file and publish it: done means downloadable."""
         watch = Stopwatch()
         started_at = self._clock()
-
-        def detail() -> dict[str, JSON]:
-            return {
+        with self._store.stage(job_id) as staged:
+            packed = prepared.work(job_id, staged, control, watch)
+            staged.seal()  # before the metrics are read, which are to include the way to the disk
+            metrics = watch.metrics()
+            detail: dict[str, JSON] = {
                 "operation": prepared.operation,
                 "model": prepared.model,
                 "started_at": started_at,
                 "finished_at": self._clock(),
-                "metrics": watch.metrics(),
+                "metrics": metrics,
             }
-
-        with self._store.stage(job_id) as staged:
-            packed = prepared.work(job_id, staged, control, watch)
-            self._store.publish(staged, content_type=packed.content_type, parts=packed.parts, detail=detail())
-        return watch.metrics()
+            self._store.publish(staged, content_type=packed.content_type, parts=packed.parts, detail=detail)
+        return metrics
 
 
 def _replay(entry: Entry, prepared: Prepared) -> Admitted:

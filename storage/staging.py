@@ -33,6 +33,7 @@ class StagedFile(io.FileIO):
         self._resize = resize
         self._discard = discard
         self._size = 0
+        self._sealed: tuple[int, str] | None = None
         self._published = False
         super().__init__(fd, "r+b")
 
@@ -80,13 +81,19 @@ class StagedFile(io.FileIO):
             self.close()
 
     def seal(self) -> tuple[int, str]:
-        """Bring all bytes to the disk and read them back: size in bytes and sha256 in hex. Raises `failure`, DiskFull."""
+        """Bring all bytes to the disk and read them back: size in bytes and sha256 in hex. Raises `failure`, DiskFull.
+
+        The publication does so itself; whoever does it before, to time it, does not pay twice.
+        """
         with self._guard, self._failures_kept():
-            os.fsync(self.fileno())
-            self.seek(0)
-            return self._size, hashlib.file_digest(self, "sha256").hexdigest()
+            if self._sealed is None:
+                os.fsync(self.fileno())
+                self.seek(0)
+                self._sealed = self._size, hashlib.file_digest(self, "sha256").hexdigest()
+            return self._sealed
 
     def _reserve(self, size: int) -> None:
+        self._sealed = None
         self._resize(size)
         self._size = size
 

@@ -197,3 +197,17 @@ def test_an_encoder_can_write_into_it(format: str, tmp_path: Path) -> None:
         staged.seek(0)
         decoded, rate = soundfile.read(staged)
         assert (rate, abs(len(decoded) - 4800) < 3000) == (48000, True)
+
+
+def test_sealing_again_gives_the_digest_of_what_is_there_then(tmp_path: Path) -> None:
+    path = tmp_path / "staged"
+    fd = os.open(path, os.O_RDWR | os.O_CREAT)
+    with StagedFile("0" * 16, path.name, fd, lambda size: None, lambda: None) as staged:
+        staged.write(b"one")
+        first = staged.seal()
+        again = staged.seal()
+        staged.seek(0)
+        staged.write(b"two")
+        changed = staged.seal()
+    assert first == again == (3, hashlib.sha256(b"one").hexdigest())
+    assert changed == (3, hashlib.sha256(b"two").hexdigest())
