@@ -17,8 +17,8 @@ from engine.score.model import (
 )
 from engine.score.parser import parse
 from engine.score.timing import beat_of, timeline
-from engine.score.transpose import transpose
-from engine.score.unroll import unroll
+from engine.score.transposition import transpose
+from engine.score.repeats import unroll
 from engine.score.writer import write
 
 __all__ = [

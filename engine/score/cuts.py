@@ -7,7 +7,7 @@ from fractions import Fraction
 from engine.errors import InvalidRequest
 from engine.score.model import Bar, ChordSymbol, Note, Score, Section, Voice
 from engine.score.states import keys_along, meters_along, tempos_along
-from engine.score.unroll import unroll
+from engine.score.repeats import unroll
 
 
 def excerpt(score: Score, from_bar: int, bars: int) -> Score:

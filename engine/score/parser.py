@@ -21,8 +21,8 @@ from engine.score.music import Music
 from engine.score.place import MAX_BARS, MAX_NOTES, MAX_VOICES, Place
 from engine.score.sections import section_of_comment
 from engine.score.states import in_force
-from engine.score.transpose import shift_voice
-from engine.score.unroll import play_order
+from engine.score.transposition import shift_voice
+from engine.score.repeats import play_order
 
 
 def parse(text: str) -> Score:

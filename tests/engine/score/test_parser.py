@@ -170,15 +170,15 @@ def test_whatever_is_read_is_written_timed_and_read_again(text: str) -> None:
 
 
 def test_too_many_notes_are_a_fault(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("engine.score.music.MAX_NOTES", 8)
-    monkeypatch.setattr("engine.score.parser.MAX_NOTES", 8)
+    monkeypatch.setattr("engine.score.music.MAX_NOTES", 10)
+    monkeypatch.setattr("engine.score.parser.MAX_NOTES", 10)
 
     assert shape(parse(tune("|:[CE]z{g}F:|"))) == {"1": [3]}
-    with pytest.raises(ScoreError, match="8 notes") as fault:
-        parse(tune("CDEFGABcd"))
-    assert (fault.value.line, fault.value.column) == (7, 9)
+    with pytest.raises(ScoreError, match="10 notes") as fault:
+        parse(tune("CDEFGABcdef"))
+    assert (fault.value.line, fault.value.column) == (7, 11)
     with pytest.raises(ScoreError, match="repeats counted"):
-        parse(tune("|:[CE]zF:|G"))
+        parse(tune("|:[CE]z{g}F:|G"))
 
 
 LONG = 30_000

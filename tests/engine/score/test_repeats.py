@@ -4,7 +4,7 @@ import pytest
 
 from engine.errors import ScoreError
 from engine.score import parse, unroll
-from engine.score.unroll import Played, play_order
+from engine.score.repeats import Played, play_order
 from tests.engine.score.tunes import tune
 
 
@@ -104,7 +104,7 @@ def test_jump_into_a_section_begins_it_again() -> None:
 
 
 def test_too_many_bars_are_a_fault_with_a_place(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("engine.score.unroll.MAX_BARS", 6)
+    monkeypatch.setattr("engine.score.repeats.MAX_BARS", 6)
 
     assert played("|:C|D|E:|") == "CDECDE"
     with pytest.raises(ScoreError, match="Shorten") as fault:
