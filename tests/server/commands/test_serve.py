@@ -4,6 +4,7 @@ import pytest
 from typer.testing import CliRunner
 
 from server.__main__ import app
+from server.settings import Settings
 
 
 @pytest.mark.parametrize(
@@ -20,3 +21,17 @@ def test_a_wrong_setting_stops_the_start_with_a_sentence(
     answer = CliRunner().invoke(app, ["serve", *arguments], env=environ)
     assert answer.exit_code == 2
     assert answer.stderr.startswith(sentence)
+
+
+def test_the_command_line_wins_over_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    started: list[Settings] = []
+
+    def run(settings: Settings) -> int:
+        started.append(settings)
+        return 1
+
+    monkeypatch.setattr("server.serve.run", run)
+    environ = {"YUE2_HOST": "0.0.0.0", "YUE2_PORT": "8001", "YUE2_QUEUE_LIMIT": "3"}
+    answer = CliRunner().invoke(app, ["serve", "--port", "0"], env=environ)
+    assert answer.exit_code == 1
+    assert [(one.host, one.port, one.queue_limit) for one in started] == [("0.0.0.0", 0, 3)]
