@@ -238,6 +238,7 @@ ANSWERS: Final[Mapping[type[Exception], Answer]] = {
     engine.ScoreError: Answer(400, "invalid_score"),
     engine.UnknownModel: Answer(404, "unknown_model"),
     engine.OutOfMemory: Answer(500, "out_of_memory"),
+    engine.CorruptBank: Answer(500, "engine_error"),
 }
 
 

@@ -119,7 +119,7 @@ def test_whole_surrogate_pairs_and_a_byte_order_mark_are_fine() -> None:
 
 
 def test_many_names_of_which_one_stands_twice_do_not_take_long() -> None:
-    names = ", ".join(f'"n{number}": 0' for number in range(100_000))
+    names = ", ".join(f'"n{number}": 0' for number in range(20_000))
     with pytest.raises(InvalidJson, match="'last' stands twice"):
         parse_object(f'{{{names}, "last": 1, "last": 2}}'.encode())
 

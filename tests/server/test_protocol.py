@@ -212,7 +212,7 @@ def test_an_uploader_whom_the_server_does_not_read_is_not_at_fault(
     with live.connect() as client:
         client.sendall(post("/unread", 150_000) + b"x" * 150_000)
         expect_event(application, "waiting")
-        client.settimeout(TIMEOUTS.body_idle * 2.5)
+        client.settimeout(TIMEOUTS.body_idle * 1.6)
         with pytest.raises(TimeoutError):
             client.recv(1)
         application.go_on.set()
@@ -227,7 +227,7 @@ def test_a_client_that_waits_for_100_continue_is_not_at_fault(
     with live.connect() as client:
         client.sendall(post("/unread", 5, "Expect: 100-continue"))
         expect_event(application, "waiting")
-        client.settimeout(TIMEOUTS.body_idle * 2.5)
+        client.settimeout(TIMEOUTS.body_idle * 1.6)
         with pytest.raises(TimeoutError):
             client.recv(1)
         application.go_on.set()
@@ -322,7 +322,7 @@ def test_a_request_sent_ahead_half_does_not_cut_the_response_before_it(
     with live.connect() as client:
         client.sendall(get("/wait") + half)
         expect_event(application, "waiting")
-        client.settimeout(TIMEOUTS.head * 2.5)
+        client.settimeout(TIMEOUTS.head * 1.6)
         with pytest.raises(TimeoutError):
             client.recv(1)
         application.go_on.set()
@@ -360,7 +360,7 @@ def test_a_long_wait_for_the_answer_is_no_idleness(live: LiveServer, application
     with live.connect() as client:
         client.sendall(get("/wait"))
         expect_event(application, "waiting")
-        client.settimeout(TIMEOUTS.keep_alive * 2.5)
+        client.settimeout(TIMEOUTS.keep_alive * 1.6)
         with pytest.raises(TimeoutError):
             client.recv(1)
         application.go_on.set()
