@@ -1,8 +1,10 @@
 """The limits, at and around each of them."""
 
+from dataclasses import FrozenInstanceError
+
 import pytest
 
-from storage.budget import Budget
+from storage.budget import Budget, Usage
 from storage.errors import ResultTooLarge, StoreFull
 
 BUDGET = Budget(max_bytes=100, max_files=3, max_file_bytes=40)
@@ -49,3 +51,12 @@ def test_shrinking_is_allowed_beyond_every_limit() -> None:
     BUDGET.check_growth(50, -1, 9, 200)
     with pytest.raises(ResultTooLarge):
         BUDGET.check_growth(50, 1, 9, 200)
+
+
+def test_limits_and_counts_once_given_out_do_not_change() -> None:
+    usage = Usage(1, 2, 100, 3, 40, 10.0, False)
+    with pytest.raises(FrozenInstanceError):
+        BUDGET.__setattr__("max_files", 4)
+    with pytest.raises(FrozenInstanceError):
+        usage.__setattr__("files", 4)
+    assert (BUDGET.max_files, usage.files) == (3, 1)

@@ -1,6 +1,7 @@
 """Entries, their invariants and their records."""
 
 import json
+from dataclasses import FrozenInstanceError
 
 import pytest
 from hypothesis import given, settings
@@ -189,3 +190,10 @@ def test_the_unchanged_sample_of_the_refusals_is_a_record() -> None:
     assert entry.parts[0].seconds == 1.5
     assert Entry.from_json(changed(created_at=5)).created_at == 5.0
     assert Entry.from_json(changed().replace(b"1.5", b"null")).parts[0].seconds is None
+
+
+@pytest.mark.parametrize(("thing", "field"), [(accepted(), "owner"), (Part("body", 0, "", 0, 1), "length")])
+def test_what_several_threads_share_does_not_change(thing: Entry | Part, field: str) -> None:
+    with pytest.raises(FrozenInstanceError):
+        thing.__setattr__(field, 5)
+    assert getattr(thing, field) != 5

@@ -1,5 +1,7 @@
 """What the index answers, step by step."""
 
+from dataclasses import FrozenInstanceError
+
 import pytest
 
 from storage.budget import Budget
@@ -271,6 +273,8 @@ def test_the_contents_are_a_copy_of_what_ought_to_be_there(index: ResultIndex) -
     contents = index.contents()
     assert contents.states == {ONE: EntryState.STORED, TWO: EntryState.GONE, THREE: EntryState.ACCEPTED}
     assert (contents.stored, contents.staged) == ({ONE: 10}, {THREE: 0})
+    with pytest.raises(FrozenInstanceError):
+        contents.__setattr__("stored", {})
     assert contents.removable == {TWO}
     assert not contents.forgotten
     index.advance(5000.0)
