@@ -12,7 +12,7 @@ _SEARCH = 2 ** (1.3 / 12)  # how far from nominal a pitch is looked for
 _FEWEST_PERIODS = 6
 _LEAST_LIKENESS = 0.5
 _KEPT_LIKENESS = 0.8  # a multiple that is much less alike says more about beating than about pitch
-_PARTIALS = 2.5  # the lowest partials count most: the upper ones of strings are sharp
+_PARTIALS = 3.0  # the lowest partials count most: the upper ones of strings are sharp
 _LAGS_A_PERIOD = 24
 _MULTIPLES = (2, 4, 8, 16)
 _WINDOW_SECONDS = 0.25  # longer than a turn of vibrato, which is to stay
@@ -107,10 +107,10 @@ def pitch_curve(tone: Mono, rate_hz: int, nominal_hz: float) -> PitchCurve | Non
     return PitchCurve(np.array([place for place, _ in found]), np.array([cents for _, cents in found]))
 
 
-def straightened(tone: Mono, curve: PitchCurve, loop_start: int) -> tuple[Mono, int]:
+def straightened(tone: Mono, curve: PitchCurve, loop_start: int, following: Mono) -> tuple[Mono, int]:
     """The tone (n,) read faster where it is flat and slower where it is sharp, and where its loop starts then.
 
-    The loop ends with the tone. Both of its ends come to lie on whole frames.
+    The loop ends with the tone; both of its ends come to lie on whole frames. `following` is what sounds after it.
     """
     frames = np.arange(len(tone) + 1, dtype=np.float64)
     stretch = 2 ** (np.interp(frames, curve.places, curve.cents) / 1200)
@@ -123,5 +123,5 @@ def straightened(tone: Mono, curve: PitchCurve, loop_start: int) -> tuple[Mono, 
         reached[loop_start:] *= (end - start) / reached[-1]
     reached[loop_start:] += start
     positions = np.interp(np.arange(end, dtype=np.float64), reached, frames)
-    guarded = np.concatenate((tone, np.resize(tone[loop_start:] if loop_start < len(tone) else tone[-1:], 4)))
+    guarded = np.concatenate((tone, following[:4], np.zeros(4, dtype=np.float32)))
     return interpolated(guarded, positions), start

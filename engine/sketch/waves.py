@@ -20,6 +20,8 @@ _SEAM_SECONDS = 0.03
 _DOUBLED_BELOW_HZ = 40_000
 _ONSET_SECONDS = 0.05  # what comes before is noise of the attack
 _SHORT_LOOP_SECONDS = 0.12
+_SHORTEST_BLEND = 16
+_KINK = 1.2
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +39,7 @@ class WavePool:
     """Owns the mapped bank file and the waves decoded from it; the least recently used go when over the budget."""
 
     def __init__(self, path: Path, budget_bytes: int) -> None:
-        with path.open("rb") as file:
-            self._file = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        self._file = _mapped(path)
         self.presets: dict[tuple[int, int], Preset] = read_presets(memoryview(self._file))
         self._budget_bytes = budget_bytes
         self._waves: OrderedDict[tuple[int, int, int, float, int, bool], Wave] = OrderedDict()
@@ -77,6 +78,14 @@ class WavePool:
                 f"Sample {sample.name!r} of the sound bank is damaged; install the package again."
             ) from error
         return np.ascontiguousarray(frames[:, 0], dtype=np.float32)
+
+
+def _mapped(path: Path) -> mmap.mmap:
+    try:
+        with path.open("rb") as file:
+            return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    except (OSError, ValueError) as error:
+        raise CorruptBank(f"The sound bank cannot be opened ({error}); install the package again.") from error
 
 
 def transposition(zone: Zone, key: int) -> float:
@@ -118,7 +127,8 @@ def _in_tune(frames: Mono, loop_start: int, rate_hz: int, nominal_hz: float) -> 
         curve = pitch_curve(frames[first:], rate_hz, nominal_hz)
         if curve is None:
             return frames, loop_start, 0.0
-        bent, start = straightened(frames, PitchCurve(curve.places + first, curve.cents), loop_start)
+        curve = PitchCurve(curve.places + first, curve.cents)
+        bent, start = straightened(frames, curve, loop_start, loop)
         return bent, start, 0.0
     meter = PitchMeter(rate_hz // 2, rate_hz, nominal_hz)
     sharp_cents = meter.deviation_cents(np.resize(loop, rate_hz // 2)) or 0.0
@@ -126,16 +136,30 @@ def _in_tune(frames: Mono, loop_start: int, rate_hz: int, nominal_hz: float) -> 
     if curve is None:
         return frames, loop_start, sharp_cents
     curve = PitchCurve(curve.places + first, curve.cents - sharp_cents)
-    before, _ = straightened(frames[:loop_start], curve, loop_start)
+    before, _ = straightened(frames[:loop_start], curve, loop_start, loop)
     return np.concatenate((before, loop)), len(before), sharp_cents
 
 
-def _seamless(frames: Mono, start: int, span: int) -> Mono:
-    """Blend the end of a long loop into what comes before its start; short loops are exact cycles already."""
+def _seamless(frames: Mono, start: int, longest: int) -> Mono:
+    """Blend the end of a loop into what comes before its start, over at most `longest` frames; writes to `frames`.
+
+    Short loops are exact cycles already and are left alone, but for those with a kink at the seam.
+    """
     length = len(frames) - start
-    if length < 2 * span or start < 16:
+    if length == 0 or start < _SHORTEST_BLEND:
         return frames
-    span = min(span, start)
+    span = min(longest, start)
+    if length < 2 * longest:
+        if not _kinked(frames, start):
+            return frames
+        span = min(max(length // 8, _SHORTEST_BLEND), start)
     weight = np.linspace(0, 1, span, dtype=np.float32)
     frames[-span:] += (frames[start - span : start] - frames[-span:]) * weight
     return frames
+
+
+def _kinked(frames: Mono, start: int) -> bool:
+    """True where the waveform bends more sharply at the loop's seam than anywhere inside."""
+    inside = np.abs(np.diff(frames[start:], 2))
+    seam = np.concatenate((frames[-2:], frames[start : start + 2]))
+    return bool(inside.size) and float(np.abs(np.diff(seam, 2)).max()) > _KINK * float(inside.max())
