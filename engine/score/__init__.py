@@ -16,9 +16,9 @@ from engine.score.model import (
     Voice,
 )
 from engine.score.parser import parse
+from engine.score.repeats import unroll
 from engine.score.timing import beat_of, timeline
 from engine.score.transposition import transpose
-from engine.score.repeats import unroll
 from engine.score.writer import write
 
 __all__ = [

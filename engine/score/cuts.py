@@ -6,8 +6,8 @@ from fractions import Fraction
 
 from engine.errors import InvalidRequest
 from engine.score.model import Bar, ChordSymbol, Note, Score, Section, Voice
-from engine.score.states import keys_along, meters_along, tempos_along
 from engine.score.repeats import unroll
+from engine.score.states import keys_along, meters_along, tempos_along
 
 
 def excerpt(score: Score, from_bar: int, bars: int) -> Score:

@@ -5,8 +5,8 @@ from fractions import Fraction
 
 from engine.errors import ScoreError
 from engine.score.model import Bar, ChordSymbol, Note, Score, Voice
-from engine.score.states import meters_along
 from engine.score.repeats import unroll
+from engine.score.states import meters_along
 from engine.score.writer import DIALECT_VOICES
 
 _NAMES = {"Vocal": ("Vocal Melody", "Vocal"), "Ins": ("Ins Melody", "Inst.")}

@@ -19,10 +19,10 @@ from engine.score.lyrics import align
 from engine.score.model import Score, Section, Voice
 from engine.score.music import Music
 from engine.score.place import MAX_BARS, MAX_NOTES, MAX_VOICES, Place
+from engine.score.repeats import play_order
 from engine.score.sections import section_of_comment
 from engine.score.states import in_force
 from engine.score.transposition import shift_voice
-from engine.score.repeats import play_order
 
 
 def parse(text: str) -> Score:

@@ -8,8 +8,8 @@ from math import ceil
 
 from engine.score.chords import is_silence, read_chord
 from engine.score.model import Note, Score, TimedChord, TimedNote, Timeline, Voice
-from engine.score.states import meters_along, tempos_along
 from engine.score.repeats import unroll
+from engine.score.states import meters_along, tempos_along
 
 GRACE_SECONDS = 0.06  # of each grace note
 _COMPOUND = (6, 9, 12, 15)

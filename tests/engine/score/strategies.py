@@ -15,7 +15,8 @@ _CHORDS = st.sampled_from(["Em", "Cmaj7", "F#m7b5", "Am7/G", "N.C.", "Bb"])
 @st.composite
 def _lengths(draw: st.DrawFn, full: int) -> list[int]:
     """Lengths in units that fill a bar of `full` units."""
-    left, lengths = full, []
+    left = full
+    lengths: list[int] = []
     while left:
         lengths.append(draw(st.integers(1, min(left, 16)) if len(lengths) < 6 else st.just(left)))
         left -= lengths[-1]

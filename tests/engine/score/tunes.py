@@ -4,6 +4,7 @@ from pathlib import Path
 
 from hypothesis import strategies as st
 
+from engine.errors import ScoreError
 from engine.score import Bar, Score, parse, timeline
 
 EXAMPLE = Path(__file__).parents[2] / "data" / "scores" / "em-120.abc"
@@ -33,9 +34,17 @@ def lengths(body: str, **header: str) -> list[str]:
     return [str(note.duration) for bar in bars_of(body, **header) for note in bar.notes]
 
 
-def sung(score: Score) -> list[tuple[int, float, float]]:
-    """Pitch, start and end of each sounding note, in milliseconds' precision."""
-    return [(note.midi, round(note.start, 3), round(note.end, 3)) for note in timeline(score).notes]
+def heard(score: Score) -> list[tuple[int, float, float]]:
+    """Pitch, start and end of each sounding note, in seconds to the millisecond."""
+    return sorted((note.midi, round(note.start, 3), round(note.end, 3)) for note in timeline(score).notes)
+
+
+def read(text: str) -> Score | ScoreError:
+    """The score of a text, or the fault found in it."""
+    try:
+        return parse(text)
+    except ScoreError as fault:
+        return fault
 
 
 PIECES = (
