@@ -108,7 +108,7 @@ class RateBook:
         if whole <= 0:
             return 0.0
         current = seconds[index] * fraction if index < len(seconds) else 0.0
-        return min(1.0, (sum(seconds[:index]) + current) / whole)
+        return (sum(seconds[:index]) + current) / whole
 
     def remaining(
         self,

@@ -1,11 +1,12 @@
 import json
 import math
+from dataclasses import FrozenInstanceError
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from server.jobs.rates import MAX_RATE, SMOOTHING, Estimate, RateBook, Stage, blend, total
+from server.jobs.rates import MAX_RATE, PACE_FROM, SMOOTHING, Estimate, RateBook, Stage, blend, total
 
 STAGES = (Stage("plan", 10.0), Stage("sing", 20.0))
 PRIORS = {("m", "plan"): 0.5, ("m", "sing"): 2.0}
@@ -25,6 +26,10 @@ def test_a_sum_is_measured_where_all_its_parts_are() -> None:
     assert total([Estimate(1.0, True), Estimate(2.0, True)]) == Estimate(3.0, True)
     assert total([Estimate(1.0, True), Estimate(2.0, False)]) == Estimate(3.0, False)
     assert total([]) == Estimate(0.0, False)
+
+
+def test_the_newest_measurement_weighs_three_tenths_and_no_rate_is_over_thirty_years() -> None:
+    assert (SMOOTHING, MAX_RATE, PACE_FROM) == (0.3, 1e9, 0.1)
 
 
 def test_sources() -> None:
@@ -76,6 +81,31 @@ def test_the_least_lately_learnt_rates_go_first() -> None:
         book.learn("m", phase, 1.0, 4.0)
     measured = {phase: book.estimate("m", [Stage(phase, 1.0)]).measured for phase in "abc"}
     assert measured == {"a": True, "b": False, "c": True}
+
+
+@pytest.mark.parametrize("restored", [False, True])
+def test_512_rates_are_kept_unless_told_otherwise(restored: bool) -> None:
+    book = RateBook.from_json(RateBook().to_json()) if restored else RateBook()
+    for number in range(513):
+        book.learn("m", str(number), 1.0, 4.0)
+    assert [book.estimate("m", [Stage(phase, 1.0)]).measured for phase in ("0", "1", "512")] == [
+        False,
+        True,
+        True,
+    ]
+    assert book.estimate("m", [Stage("0", 1.0)]).seconds == 1.0
+
+
+def test_stages_and_estimates_cannot_be_changed() -> None:
+    for thing, name in ((STAGES[0], "units"), (Estimate(1.0, True), "seconds")):
+        with pytest.raises(FrozenInstanceError):
+            setattr(thing, name, 2.0)
+
+
+def test_the_highest_rate_survives_storage() -> None:
+    book = RateBook()
+    book.learn("m", "sing", 1.0, MAX_RATE)
+    assert RateBook.from_json(book.to_json()).to_json() == book.to_json()
 
 
 def test_a_reader_keeps_the_mapping_it_began_with() -> None:
