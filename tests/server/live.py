@@ -18,8 +18,13 @@ PATIENCE_SECONDS = 10.0
 class LiveServer:
     """Serves `app` until the block is left. The socket listens from the start, so nobody has to wait for it."""
 
-    def __init__(self, app: ASGIApp, protocol: type[GuardedProtocol], loop: str = "uvloop") -> None:
+    def __init__(
+        self, app: ASGIApp, protocol: type[GuardedProtocol], loop: str = "uvloop", send_buffer: int = 0
+    ) -> None:
         self._socket = socket.create_server(("127.0.0.1", 0))
+        if send_buffer:
+            # Connections inherit it; else the kernel takes megabytes before a slow reader is felt.
+            self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, send_buffer)
         self.port: int = self._socket.getsockname()[1]
         config = uvicorn.Config(
             app,

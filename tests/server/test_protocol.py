@@ -472,6 +472,19 @@ def test_connections_over_the_limit_are_closed_and_there_is_room_again_later(
             assert read_response(fourth)[0] == 200
 
 
+def test_a_slow_but_steady_reader_gets_everything(application: Application) -> None:
+    wanted, received, pause = 300_000, 0, threading.Event()
+    protocol = protocol_class(TIMEOUTS)
+    with LiveServer(application, protocol, send_buffer=16384) as live, live.connect(4096) as client:
+        client.sendall(get("/download", f"Range: bytes=0-{wanted - 1}", "Connection: close"))
+        began = time.monotonic()
+        while chunk := client.recv(8192):
+            received += len(chunk)
+            pause.wait(0.02)
+    assert received > wanted
+    assert time.monotonic() - began > TIMEOUTS.write * 2
+
+
 def test_it_works_on_the_standard_event_loop_too(application: Application) -> None:
     with LiveServer(application, protocol_class(TIMEOUTS), "asyncio") as live:
         with live.connect(receive_buffer=4096) as client:
