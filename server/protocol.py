@@ -246,15 +246,12 @@ class GuardedProtocol(HttpToolsProtocol):
         return self._out.written - self.transport.get_write_buffer_size()
 
     def _write_late(self) -> None:
-        if not self.transport.get_write_buffer_size():
-            return
-        if (
-            self._taken() - self._taken_at_start
-            < self.bounds.timeouts.least_rate * self.bounds.timeouts.write
-        ):
-            self._abort("the client reads no more")
-        else:
-            self._watch_writing()
+        timeouts = self.bounds.timeouts
+        if self.transport.get_write_buffer_size():
+            if self._taken() - self._taken_at_start < timeouts.least_rate * timeouts.write:
+                self._abort("the client reads no more")
+            else:
+                self._watch_writing()
 
     def _head_late(self) -> None:
         if self._deaf and self.transport.get_write_buffer_size():
