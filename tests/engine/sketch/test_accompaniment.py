@@ -1,0 +1,95 @@
+"""The rhythm section: every chord heard at its instant, the groove's steps, the drums' place."""
+
+from dataclasses import replace
+
+import pytest
+
+from engine.score import Timeline
+from engine.sketch.accompaniment import bass_line, chord_pads, chord_strokes, drum_hits
+from engine.sketch.grooves import CRASH, GROOVES, HAT, KICK, OPEN_HAT
+from engine.sketch.strikes import Strike
+from tests.engine.sketch.sounds import song
+
+
+def keys_at(strikes: list[Strike], instant: float) -> set[int]:
+    return {
+        strike.key % 12 for strike in strikes if strike.start - 0.06 <= instant < strike.start + strike.length
+    }
+
+
+@pytest.mark.parametrize("groove", ["pop", "folk", "fingerpicking", "swing", "sustained"])
+def test_chords_are_heard_where_the_score_has_them(groove: str) -> None:
+    score = song()
+    strokes = chord_strokes(score, GROOVES[groove])
+    for chord in score.chords:
+        tones = {(chord.root + interval) % 12 for interval in chord.intervals}
+        heard = keys_at(strokes, chord.start + 0.01)
+        assert heard
+        assert heard <= tones
+        assert groove == "fingerpicking" or heard == tones
+    assert {strike.bar for strike in strokes} == {0, 1, 2, 3}
+
+
+def test_a_change_between_the_strokes_is_played_too() -> None:
+    score = song(1)
+    chord = score.chords[0]
+    late = replace(chord, root=9, start=0.83, end=1.0)
+    score = replace(score, chords=(replace(chord, end=0.83), late))
+    strokes = chord_strokes(score, GROOVES["sustained"])
+    assert {strike.start for strike in strokes if strike.start > 0.7} == {0.83}
+    basses = bass_line(score, GROOVES["sustained"])
+    assert [round(strike.start, 2) for strike in basses] == [0.0, 0.83]
+
+
+def test_the_bass_begins_each_chord_with_its_written_bass() -> None:
+    score = song(2)
+    over = replace(score.chords[1], bass=7)
+    steps = bass_line(replace(score, chords=(score.chords[0], over)), GROOVES["pop"])
+    first = {strike.bar: strike.key % 12 for strike in sorted(steps, key=lambda strike: -strike.start)}
+    assert first == {0: 4, 1: 7}
+
+
+def test_a_chord_that_stays_is_held_by_the_pad() -> None:
+    score = song(2)
+    same = replace(score.chords[0], start=1.0, end=2.0, bar=1)
+    pads = chord_pads(replace(score, chords=(score.chords[0], same)))
+    assert {(strike.start, strike.length) for strike in pads} == {(0.0, 2.0)}
+    assert len(pads) == 3
+
+
+def test_power_chords_are_root_fifth_and_octave() -> None:
+    strokes = chord_strokes(song(1), GROOVES["rock"], power=True)
+    assert {strike.key for strike in strokes} == {40, 47, 52}
+
+
+def test_drums_play_their_grid_and_open_sections_with_a_crash() -> None:
+    hits = drum_hits(song(), GROOVES["rock"])
+    kicks = sorted(strike.start for strike in hits if strike.key == KICK and strike.bar == 0)
+    assert kicks == pytest.approx([0.0, 0.5, 0.625])
+    assert [strike.start for strike in hits if strike.key == CRASH] == [2.0]
+
+
+def test_drums_wait_for_the_first_chord_and_end_with_the_last() -> None:
+    score = song()
+    hits = drum_hits(replace(score, chords=score.chords[1:3]), GROOVES["pop"])
+    assert {strike.bar for strike in hits} == {1, 2}
+
+
+def test_an_open_hat_is_choked_by_the_next_stroke() -> None:
+    hits = drum_hits(song(1), GROOVES["four on the floor"])
+    hats = sorted(
+        (strike for strike in hits if strike.key in (HAT, OPEN_HAT)), key=lambda strike: strike.start
+    )
+    opened = next(place for place, strike in enumerate(hats) if strike.key == OPEN_HAT)
+    assert hats[opened].start + hats[opened].length == pytest.approx(
+        next(hat.start for hat in hats if hat.start > hats[opened].start + 0.02)
+    )
+
+
+def test_an_upbeat_is_left_to_the_melody() -> None:
+    score = song()
+    bars = ((0.0, 0.25), *((start + 0.25, end + 0.25) for start, end in score.bars))
+    shifted = Timeline(
+        score.notes, score.chords, bars, score.beats, (), score.duration + 0.25, ((4, 4),) * len(bars)
+    )
+    assert 0 not in {strike.bar for strike in drum_hits(shifted, GROOVES["pop"])}

@@ -1,0 +1,160 @@
+"""The sketch model: what it makes of a request, and that a replay gives the same samples."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from engine.control import Uncontrolled
+from engine.errors import InvalidRequest, ScoreError
+from engine.request import SketchRequest, SongRequest, read_sketch, read_song
+from engine.score import parse
+from engine.sketch.pipeline import SketchModel
+from tests.engine.sketch.sounds import EXAMPLE
+
+SHORT = 'X:1\nM:4/4\nL:1/4\nQ:1/4=240\nK:Em\n%%text\nV:Vocal\n"Em"EGBG|"C"cGEC|"D"DFAF|"Em"E4|\n'
+LYRICS = "[Verse]\nthe morning light is on the sea\n"
+
+
+def song(**fields: Any) -> SongRequest:
+    return read_song({"lm_seed": 3, "seed": 5, "duration": 12, **fields})
+
+
+def sketch(**fields: Any) -> SketchRequest:
+    return read_sketch({"lm_seed": 3, "seed": 5, **fields})
+
+
+@pytest.fixture(scope="module")
+def model() -> SketchModel:
+    return SketchModel()
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"style": "folk", "lyrics": LYRICS},
+        {"style": "jazz", "lyrics": LYRICS, "cot": "melody"},
+        {"style": "rock", "lyrics": LYRICS, "cot": "off"},
+        {"style": "pop", "abc": SHORT},
+    ],
+    ids=["full", "melody", "off", "abc"],
+)
+def test_a_replay_gives_the_same_samples(model: SketchModel, fields: dict[str, Any]) -> None:
+    (track,) = model.generate(song(**fields), Uncontrolled())
+    (again,) = SketchModel().generate(read_song(track.replay), Uncontrolled())
+    assert np.array_equal(track.samples, again.samples)
+    assert track.replay == again.replay
+    assert track.seconds == len(track.samples) / track.sample_rate_hz <= 12
+    assert np.abs(track.samples).max() > 0.3
+
+
+def test_the_replay_holds_the_score_unless_there_is_to_be_none(model: SketchModel) -> None:
+    (full,) = model.generate(song(style="folk", lyrics=LYRICS), Uncontrolled())
+    (melody,) = model.generate(song(style="folk", lyrics=LYRICS, cot="melody"), Uncontrolled())
+    (off,) = model.generate(song(style="folk", lyrics=LYRICS, cot="off"), Uncontrolled())
+    written = [parse(str(track.replay["abc"])) for track in (full, melody)]
+    chords = [sum(len(bar.chords) for voice in score.voices for bar in voice.bars) for score in written]
+    assert chords[0] > 0
+    assert chords[1] == 0
+    assert off.replay["abc"] == ""
+
+
+def test_songs_come_before_their_variations(model: SketchModel) -> None:
+    request = song(style="pop", lyrics=LYRICS, lm_batch_size=2, synth_batch_size=2, duration=6)
+    tracks = list(model.generate(request, Uncontrolled()))
+    assert [(track.replay["lm_seed"], track.replay["seed"]) for track in tracks] == [
+        (3, 5),
+        (3, 6),
+        (4, 5),
+        (4, 6),
+    ]
+    assert tracks[0].replay["abc"] == tracks[1].replay["abc"] != tracks[2].replay["abc"]
+    assert not np.array_equal(tracks[0].samples, tracks[1].samples)
+    assert all(track.replay["lm_batch_size"] == track.replay["synth_batch_size"] == 1 for track in tracks)
+
+
+def test_a_plan_is_the_score_that_is_sung(model: SketchModel) -> None:
+    request = song(style="folk", lyrics=LYRICS)
+    (track,) = model.generate(request, Uncontrolled())
+    assert model.plan(request, Uncontrolled()) == track.replay["abc"]
+    assert model.plan(song(abc=SHORT), Uncontrolled()) == SHORT
+
+
+def test_the_duration_is_an_upper_bound(model: SketchModel) -> None:
+    (track,) = model.generate(song(abc=SHORT, duration=2.5), Uncontrolled())
+    assert track.seconds == 2.5
+    (tiny,) = model.generate(song(style="pop", duration=0.05), Uncontrolled())
+    assert tiny.seconds == 0.05
+
+
+def test_a_preview_plays_the_bars_asked_for(model: SketchModel) -> None:
+    whole = model.preview(sketch(abc=SHORT), Uncontrolled())
+    part = model.preview(sketch(abc=SHORT, from_bar=2, bars=1), Uncontrolled())
+    assert whole.seconds - part.seconds == pytest.approx(3.0, abs=1e-3)
+    again = model.preview(read_sketch(part.replay), Uncontrolled())
+    assert np.array_equal(part.samples, again.samples)
+
+
+def test_a_preview_composes_a_request_first(model: SketchModel) -> None:
+    track = model.preview(sketch(style="folk", lyrics=LYRICS, bars=2), Uncontrolled())
+    assert parse(str(track.replay["abc"])).bar_count > 2
+    assert track.seconds < 12
+
+
+@pytest.mark.parametrize(
+    ("fields", "field"),
+    [
+        ({"semantic_tokens": "1,2,3"}, "semantic_tokens"),
+        ({"semantic_tokens": "1,2,3", "keep_codes": 2}, "semantic_tokens"),
+        ({"lora": [{"id": "x"}]}, "lora"),
+        ({"output": "latents"}, "output"),
+    ],
+)
+def test_what_only_yue2_can_do_is_refused_by_name(
+    model: SketchModel, fields: dict[str, Any], field: str
+) -> None:
+    with pytest.raises(InvalidRequest, match="choose another model") as refused:
+        model.check(song(style="pop", **fields))
+    assert refused.value.field == field
+
+
+def test_scores_and_bars_are_checked_before_admission(model: SketchModel) -> None:
+    with pytest.raises(ScoreError, match="line"):
+        model.check(song(abc="X:1\nK:C\n[unclosed"))
+    with pytest.raises(InvalidRequest, match="4 bars") as refused:
+        model.check_preview(sketch(abc=SHORT, from_bar=5))
+    assert refused.value.field == "from_bar"
+    with pytest.raises(InvalidRequest) as refused:
+        model.check_plan(song(style="pop", cot="off"))
+    assert refused.value.field == "cot"
+    model.check_preview(sketch(abc=EXAMPLE.read_text(), from_bar=5, bars=100))
+
+
+class Witness(Uncontrolled):
+    """Keeps the reports."""
+
+    def __init__(self) -> None:
+        self.reports: list[tuple[str, float]] = []
+
+    def report(self, phase: str, fraction: float, **counters: int) -> None:
+        self.reports.append((phase, fraction))
+
+
+def test_progress_covers_the_stages_and_rises_over_all_tracks(model: SketchModel) -> None:
+    request = song(style="pop", lyrics=LYRICS, synth_batch_size=2, duration=6)
+    witness = Witness()
+    list(model.generate(request, witness))
+    rendering = [fraction for phase, fraction in witness.reports if phase == "rendering"]
+    assert rendering == sorted(rendering)
+    assert rendering[0] == 0
+    assert rendering[-1] == 1
+    assert [phase for phase, _ in model.stages(request)] == ["composing", "rendering", "encoding"]
+    assert {phase for phase, _ in witness.reports} == {"composing", "rendering"}
+
+
+def test_units_are_seconds_of_audio_within_the_duration(model: SketchModel) -> None:
+    assert model.stages(song(style="pop", duration=7, lm_batch_size=2)) == [
+        ("composing", 14), ("rendering", 14), ("encoding", 14)
+    ]  # fmt: skip
+    assert model.plan_stages(song(lyrics=LYRICS * 3, duration=300)) == [("composing", 40)]
+    assert model.preview_stages(sketch(abc=SHORT, bars=2))[1] == ("rendering", 5)
