@@ -32,6 +32,7 @@ def build_openapi(version: str, keyed: bool) -> dict[str, JSON]:
     return document
 
 
+_EVENTS: dict[str, JSON] = {"text/event-stream": {}}
 _SECURITY: dict[str, JSON] = {
     "bearer": {"type": "http", "scheme": "bearer"},
     "header": {"type": "apiKey", "in": "header", "name": "x-api-key"},
@@ -159,7 +160,7 @@ _RESULT_KINDS = (
 def _paths() -> dict[str, JSON]:
     cancelled = _answer("The state as it then is.", _content(_object({"status": _schema("Status")})))
     cancel_query = _query("cancel", "1 cancels.", {"const": "1"}, required=True)
-    events = _answer("Events named `job`, each with the job's state.", _content(_TEXT, "text/event-stream"))
+    events = _answer("Events named `job`, each with the job's state.", _EVENTS)
     return {
         "/synth": _generate("Songs from style and lyrics, or from a score.", SongRequest),
         "/plan": _generate("A score from style and lyrics.", SongRequest),
@@ -200,7 +201,7 @@ def _system_paths() -> dict[str, JSON]:
             (
                 "/logs",
                 "The log as server-sent events.",
-                _answer("Lines.", _content(_TEXT, "text/event-stream")),
+                _answer("Lines.", _EVENTS),
             ),
             ("/metrics", "Prometheus metrics.", _answer("Exposition.", _content(_TEXT, "text/plain"))),
             ("/openapi.json", "This document.", _answer("OpenAPI 3.1.", _content({"type": "object"}))),
@@ -213,6 +214,7 @@ def _schemas() -> dict[str, JSON]:
     for model in (SongRequest, SketchRequest):
         schema = model.model_json_schema(ref_template=_REF)
         schemas |= schema.pop("$defs", {})
+        schema["anyOf"] = [_said(name) for name in ("style", "lyrics", "abc")]
         schemas[model.__name__] = schema
     return schemas | {
         "Status": {"enum": [str(state) for state in JobState]},
@@ -228,6 +230,11 @@ def _schemas() -> dict[str, JSON]:
         ),
         "Snapshot": _snapshot_schema(),
     }
+
+
+def _said(name: str) -> dict[str, JSON]:
+    """The field is there and not blank."""
+    return {"required": [name], "properties": {name: {"type": "string", "pattern": "\\S"}}}
 
 
 def _job_schema() -> dict[str, JSON]:
