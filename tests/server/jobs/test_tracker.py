@@ -16,6 +16,11 @@ def started(*stages: Stage, now: float = 100.0) -> StageTracker:
     return tracker
 
 
+def test_a_tracker_begins_at_nothing() -> None:
+    tracker = StageTracker("m", STAGES)
+    assert (tracker.phase, tracker.share, tracker.counters) == ("", 0.0, {})
+
+
 def test_progress_follows_the_stages() -> None:
     tracker, rates = started(), RateBook()
     tracker.advance(rates, "plan", 0.5, {"bars": 4}, 101.0)
