@@ -5,6 +5,7 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -148,18 +149,16 @@ def trickle(client: socket.socket, piece: bytes, times: int) -> bool:
     return False
 
 
-def test_a_silent_connection_is_ended(live: LiveServer) -> None:
+def test_silence_and_headers_that_do_not_end_are_ended(live: LiveServer) -> None:
     began = time.monotonic()
-    with live.connect() as client:
-        assert read_to_end(client) == b""
-    assert time.monotonic() - began < 5
-
-
-@pytest.mark.parametrize("sent", [b"G", b"GET /echo HTTP/1.1\r\nHost: x\r\n", b"\r\n"])
-def test_headers_that_do_not_end_are_ended(live: LiveServer, sent: bytes) -> None:
-    with live.connect() as client:
-        client.sendall(sent)
-        assert read_to_end(client) == b""
+    with ExitStack() as stack:
+        clients = [stack.enter_context(live.connect()) for _ in range(4)]
+        for client, sent in zip(
+            clients, (b"", b"G", b"GET /echo HTTP/1.1\r\nHost: x\r\n", b"\r\n"), strict=True
+        ):
+            client.sendall(sent)
+        assert [read_to_end(client) for client in clients] == [b""] * 4
+    assert TIMEOUTS.head * 0.9 < time.monotonic() - began < PATIENCE_SECONDS / 2
 
 
 @pytest.mark.parametrize("piece", [b"X-A: b\r\n", b"a"])
@@ -473,7 +472,7 @@ def test_connections_over_the_limit_are_closed_and_there_is_room_again_later(
 
 
 def test_a_slow_but_steady_reader_gets_everything(application: Application) -> None:
-    wanted, received, pause = 300_000, 0, threading.Event()
+    wanted, received, pause = 150_000, 0, threading.Event()
     protocol = protocol_class(TIMEOUTS)
     with LiveServer(application, protocol, send_buffer=16384) as live, live.connect(4096) as client:
         client.sendall(get("/download", f"Range: bytes=0-{wanted - 1}", "Connection: close"))
@@ -482,7 +481,7 @@ def test_a_slow_but_steady_reader_gets_everything(application: Application) -> N
             received += len(chunk)
             pause.wait(0.02)
     assert received > wanted
-    assert time.monotonic() - began > TIMEOUTS.write * 2
+    assert time.monotonic() - began > TIMEOUTS.write * 1.5
 
 
 def test_it_works_on_the_standard_event_loop_too(application: Application) -> None:
