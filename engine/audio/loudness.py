@@ -4,6 +4,8 @@ The K-weighting is applied in the frequency domain to segments of 100 ms: no fil
 segment, and the 400 ms blocks of the standard are four neighbours.
 """
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
@@ -25,9 +27,13 @@ _ROUNDS = 12
 Energies = NDArray[np.float64]  # (segments,): K-weighted mean squares, summed over channels
 
 
+def _uninterrupted() -> None:
+    """A check that never stops the work."""
+
+
 def integrated_loudness(samples: Samples, sample_rate_hz: int) -> float:
     """Gated loudness in LUFS of (N, C) samples; -inf for silence. Clips under 0.4 s are measured as one block."""
-    return _gated(_segment_energies(samples, sample_rate_hz))
+    return _gated(_segment_energies(samples, sample_rate_hz, _uninterrupted))
 
 
 def normalise_loudness(
@@ -37,22 +43,23 @@ def normalise_loudness(
     ceiling_dbfs: float = -1.0,
     *,
     in_place: bool = False,
+    check: Callable[[], None] = _uninterrupted,
 ) -> Samples:
     """(N, C) samples at the target loudness, peaks held under the ceiling by a look-ahead limiter.
 
     Peaks between samples are estimated at the midpoints. Silence comes back as it is; so does, but for the
-    limiter, whatever cannot reach the target because nearly all of it lies above the ceiling.
+    limiter, whatever cannot reach the target because nearly all of it lies above the ceiling. `check` is called every
+    few milliseconds and stops the work by raising; samples changed in place are then of no use.
     """
     out = samples if in_place else samples.copy()
-    energies = _segment_energies(samples, sample_rate_hz)
+    energies = _segment_energies(samples, sample_rate_hz, check)
     if not np.isfinite(_gated(energies)):
         return out
     ceiling = 10 ** (ceiling_dbfs / 20)
-    peaks = _cell_peaks(samples)
+    peaks = _cell_peaks(samples, check)
     gain = _gain_to(target_lufs, energies, peaks, ceiling, _segment_frames(sample_rate_hz))
     curve = _limiter_curve(peaks * gain, ceiling) * gain
-    _apply(out, curve)
-    np.clip(out, -ceiling, ceiling, out=out)
+    _apply(out, curve, ceiling, check)
     return out
 
 
@@ -72,7 +79,7 @@ def _k_weight(frequencies_hz: NDArray[np.float64]) -> NDArray[np.float64]:
     return response
 
 
-def _segment_energies(samples: Samples, sample_rate_hz: int) -> Energies:
+def _segment_energies(samples: Samples, sample_rate_hz: int, check: Callable[[], None]) -> Energies:
     """K-weighted mean square of every whole segment; a shorter clip is one segment of its own length."""
     frames, channels = samples.shape
     size = min(_segment_frames(sample_rate_hz), max(frames, 2))
@@ -80,6 +87,7 @@ def _segment_energies(samples: Samples, sample_rate_hz: int) -> Energies:
     count = frames // size
     energies = np.zeros(count)
     for start in range(0, count, _CHUNK_SEGMENTS):
+        check()
         stop = min(start + _CHUNK_SEGMENTS, count)
         for channel in range(channels):
             block = samples[start * size : stop * size, channel].reshape(stop - start, size)
@@ -114,12 +122,13 @@ def _lufs(power: NDArray[np.float64]) -> NDArray[np.float64]:
     return loudness
 
 
-def _cell_peaks(samples: Samples) -> NDArray[np.float64]:
+def _cell_peaks(samples: Samples, check: Callable[[], None]) -> NDArray[np.float64]:
     """(cells,) largest magnitude of each cell over channels, samples and cubic midpoints between samples."""
     frames, channels = samples.shape
     cells = -(-frames // _CELL_FRAMES)
     peaks = np.zeros(cells)
     for first in range(0, cells, _CHUNK_CELLS):
+        check()
         last = min(first + _CHUNK_CELLS, cells)
         level = np.zeros((last - first) * _CELL_FRAMES, dtype=np.float32)
         for channel in range(channels):
@@ -186,13 +195,14 @@ def _segment_powers(curve: NDArray[np.float64], segments: int, segment_frames: i
     return powers
 
 
-def _apply(samples: Samples, curve: NDArray[np.float64]) -> None:
+def _apply(samples: Samples, curve: NDArray[np.float64], ceiling: float, check: Callable[[], None]) -> None:
     """Multiply (N, C) samples in place by the curve, interpolated from its cell edges."""
     ramp = (np.arange(_CELL_FRAMES, dtype=np.float32) / _CELL_FRAMES)[None, :]
     edges = curve.astype(np.float32)
-    chunk = 1024
-    for first in range(0, len(edges) - 1, chunk):
-        start = edges[first : first + chunk + 1]
+    for first in range(0, len(edges) - 1, _CHUNK_CELLS):
+        check()
+        start = edges[first : first + _CHUNK_CELLS + 1]
         gain = (start[:-1, None] + np.diff(start)[:, None] * ramp).reshape(-1)
         part = samples[first * _CELL_FRAMES : first * _CELL_FRAMES + len(gain)]
         part *= gain[: len(part), None]
+        np.clip(part, -ceiling, ceiling, out=part)

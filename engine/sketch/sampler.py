@@ -94,7 +94,8 @@ class Sampler:
         control.report(PHASE, _ROOM_SHARE, bars=len(timeline.bars))
         control.check_cancelled()
         samples = mix.T
-        normalise_loudness(samples, RATE_HZ, TARGET_LUFS, CEILING_DBFS, in_place=True)
+        check = control.check_cancelled
+        normalise_loudness(samples, RATE_HZ, TARGET_LUFS, CEILING_DBFS, in_place=True, check=check)
         _fade_out(samples)
         control.report(PHASE, 1.0, bars=len(timeline.bars))
         return samples
