@@ -194,7 +194,6 @@ class ResultIndex:
     def _bury(self, entry: Entry, at: float) -> Entry:
         gone = entry.gone(at)
         self._entries[entry.id] = gone
-        self._free_key(entry)
         self.ledger.condemn(entry.id)
         self._schedule(gone)
         self._remember_ended(entry.id)

@@ -63,6 +63,10 @@ def test_a_condemned_body_stops_filling_the_store_but_growth_reckons_with_it(led
     ledger.removed("a")
     ledger.resize("b", 60)
     assert (ledger.files, ledger.bytes, ledger.removable) == (1, 60, ())
+    ledger.stage("c")
+    with pytest.raises(StoreFull, match="60 of 100 bytes"):
+        ledger.resize("c", 41)
+    ledger.resize("c", 40)
 
 
 def test_files_still_on_the_disk_take_a_place(ledger: Ledger) -> None:
