@@ -1,5 +1,7 @@
 import asyncio
+import inspect
 import threading
+from dataclasses import FrozenInstanceError
 
 import pytest
 
@@ -18,6 +20,25 @@ def controlled(job: Job, clock: Hands) -> tuple[JobControl, list[str]]:
 
 def test_state_words() -> None:
     assert [str(state) for state in JobState] == ["queued", "running", "done", "failed", "cancelled"]
+
+
+def test_jobs_are_told_apart_by_identity_and_made_from_what_never_changes() -> None:
+    assert make_job("a") != make_job("a")
+    assert list(inspect.signature(Job).parameters) == [
+        "id",
+        "operation",
+        "model",
+        "owner",
+        "created_at",
+        "stages",
+        "work",
+    ]
+
+
+def test_a_view_cannot_be_changed() -> None:
+    view, name = make_job().view(), "state"
+    with pytest.raises(FrozenInstanceError):
+        setattr(view, name, JobState.DONE)
 
 
 def test_a_new_job_waits_and_cannot_be_cancelled_by_a_leaving_waiter() -> None:

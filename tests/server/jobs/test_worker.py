@@ -183,7 +183,9 @@ def test_a_job_is_settled_even_where_its_end_cannot_be_recorded(caplog: pytest.L
         raise OSError(28, "disk full")
 
     shop = Shop(record=full)
+    caplog.set_level(logging.INFO)
     assert shop.run(lambda control: None).state is JobState.DONE
+    assert "Job a (synth) is done. {}" in caplog.text
     assert shop.run(raising(ValueError()), "b").state is JobState.FAILED
     assert caplog.text.count("Recording an ended job failed: OSError at") == 2
     shop.stop()
@@ -240,6 +242,21 @@ def test_nothing_keeps_the_inputs_of_an_ended_job(fails: bool) -> None:
     gc.collect()
     assert reference() is None
     assert shop.tidied == [""]
+
+
+def test_what_a_failed_job_computed_is_free_before_its_end_is_recorded() -> None:
+    references: list[weakref.ref[Inputs]] = []
+    alive: list[bool] = []
+
+    def work(control: JobControl) -> None:
+        samples = Inputs()
+        references.append(weakref.ref(samples))
+        raise MemoryError
+
+    shop = Shop(record=lambda job: alive.append(references[0]() is not None))
+    shop.run(work)
+    shop.stop()
+    assert alive == [False]
 
 
 def test_stopping_says_where_a_native_call_did_not_return() -> None:
