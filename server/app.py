@@ -7,7 +7,7 @@ import logging
 import secrets
 import socket
 import sys
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 
 from starlette.routing import BaseRoute, Router
 from starlette.types import ASGIApp
@@ -34,7 +34,7 @@ def build_app(parts: Parts, routes: Sequence[BaseRoute]) -> ASGIApp:
         loop = asyncio.get_running_loop()
         parts.watch.bind(loop)
         parts.worker.start()
-        tasks = [asyncio.create_task(_sweep(parts)), asyncio.create_task(parts.metrics.watch_loop())]
+        tasks = [asyncio.create_task(sweep_for_ever(parts)), asyncio.create_task(parts.metrics.watch_loop())]
         _settle_interpreter()
         try:
             yield
@@ -74,10 +74,10 @@ async def _cancel(tasks: Sequence[asyncio.Task[None]]) -> None:
     await asyncio.gather(*tasks, return_exceptions=True)
 
 
-async def _sweep(parts: Parts) -> None:
-    """Remove what has expired and keep the learnt rates, every 30 s."""
+async def sweep_for_ever(parts: Parts, pause: Callable[[float], Awaitable[None]] = asyncio.sleep) -> None:
+    """Remove what has expired and keep the learnt rates, every 30 s; a failure is logged and tried again."""
     while True:
-        await asyncio.sleep(SWEEP_SECONDS)
+        await pause(SWEEP_SECONDS)
         try:
             await parts.limits.run(parts.store.sweep)
             await parts.limits.run(lambda: save_rates(parts.rates, parts.settings.data_directory))

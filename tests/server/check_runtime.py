@@ -395,6 +395,15 @@ def test_eight_synchronous_requests_are_held_and_the_ninth_is_refused(tmp_path: 
         server.until(lambda: server.status()["http"]["synchronous_waiters"] == 0)
 
 
+def test_a_synchronous_deadline_counts_the_time_in_the_queue(tmp_path: Path) -> None:
+    with ServerProcess(tmp_path / "output", environ={"YUE2_SYNC_DEADLINE_SECONDS": "1"}) as server:
+        first = server.submit("sleep", seconds=60)
+        late = server.client.post("/check/sync", json={"mode": "write"})
+        assert (late.status_code, late.json()["status"]) == (504, "queued")
+        server.cancel(first)
+        assert server.finish(late.json()["id"])["status"] == "done"
+
+
 def test_health_is_answered_through_a_burst_of_refusals(shared: ServerProcess) -> None:
     ids = [shared.submit("sleep", seconds=20) for _ in range(8)]
     before = shared.status()["queue"]["rejected"]

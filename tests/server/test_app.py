@@ -1,0 +1,85 @@
+"""The life of the parts around the routes."""
+
+import asyncio
+import gc
+import logging
+import sys
+from pathlib import Path
+
+import pytest
+
+from server import app as app_module
+from server.app import admittance, begin_stop, build_app, draw_request_id, sweep_for_ever
+from server.log_ring import LogRing
+from server.parts import Parts, assemble
+from server.settings import load
+from tests.server.product import product
+
+
+@pytest.fixture
+def parts(tmp_path: Path) -> Parts:
+    return assemble(load({"YUE2_RESULT_DIR": str(tmp_path / "jobs")}), LogRing())
+
+
+def test_the_sweep_runs_every_thirty_seconds_and_outlives_a_failure(
+    parts: Parts, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    waits: list[float] = []
+    swept: list[int] = []
+
+    async def pause(seconds: float) -> None:
+        waits.append(seconds)
+        if len(waits) == 4:
+            raise asyncio.CancelledError
+
+    def sweep() -> int:
+        swept.append(1)
+        if len(swept) == 1:
+            raise OSError("a disk that stutters")
+        return 0
+
+    monkeypatch.setattr(parts.store, "sweep", sweep)
+    with caplog.at_level(logging.ERROR), pytest.raises(asyncio.CancelledError):
+        asyncio.run(sweep_for_ever(parts, pause))
+    assert waits == [30.0] * 4
+    assert len(swept) == 3
+    assert "tried again" in caplog.text
+
+
+def test_a_running_server_switches_threads_often_and_freezes_what_it_has_loaded(tmp_path: Path) -> None:
+    with product(tmp_path) as running:
+        assert running.client.get("/health").status_code == 200
+        assert sys.getswitchinterval() == pytest.approx(0.001)
+        assert gc.get_freeze_count() > 10_000
+
+
+def test_stopping_twice_is_stopping_once(parts: Parts) -> None:
+    begin_stop(parts)
+    begin_stop(parts)
+    assert parts.queue.snapshot().accepting is False
+
+
+def test_the_worker_is_gone_and_the_rates_are_kept_after_the_server(tmp_path: Path) -> None:
+    with product(tmp_path) as running:
+        running.made("/plan", style="folk")
+        worker = running.parts.worker
+        assert worker.alive
+    assert not worker.alive
+    assert (tmp_path / "state" / "rates.json").exists()
+
+
+def test_request_ids_differ() -> None:
+    assert draw_request_id() != draw_request_id()
+
+
+def test_only_health_and_the_page_are_open_to_all(parts: Parts) -> None:
+    public = admittance(parts.settings, parts.keys).public
+    assert "/health" in public
+    assert not any(path in public for path in ("/synth", "/job", "/logs", "/props", "/metrics", "/status"))
+
+
+def test_an_application_is_made_without_touching_the_interpreter(parts: Parts) -> None:
+    before = sys.getswitchinterval()
+    assert callable(build_app(parts, []))
+    assert sys.getswitchinterval() == before
+    assert app_module.SWEEP_SECONDS == 30.0

@@ -1,0 +1,35 @@
+"""Learnt rates across processes."""
+
+import logging
+from pathlib import Path
+
+import pytest
+
+from server.jobs.rates import Stage
+from server.rates_file import load_rates, save_rates
+
+
+def test_rates_outlive_the_process(tmp_path: Path) -> None:
+    rates = load_rates(tmp_path / "state")
+    rates.learn("sketch", "rendering", 10.0, 50.0)
+    save_rates(rates, tmp_path / "state")
+    estimate = load_rates(tmp_path / "state").estimate("sketch", [Stage("rendering", 2.0)])
+    assert (estimate.seconds, estimate.source) == (10.0, "history")
+    assert [path.name for path in (tmp_path / "state").iterdir()] == ["rates.json"]
+
+
+def test_without_a_file_there_are_priors(tmp_path: Path) -> None:
+    estimate = load_rates(tmp_path).estimate("sketch", [Stage("rendering", 100.0)])
+    assert 0 < estimate.seconds < 60
+    assert estimate.source == "prior"
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"seconds_per_unit": [["a", "b", -1]]}'])
+def test_a_damaged_file_is_told_and_begun_afresh(
+    tmp_path: Path, text: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "rates.json").write_text(text)
+    with caplog.at_level(logging.WARNING):
+        rates = load_rates(tmp_path)
+    assert rates.estimate("sketch", [Stage("rendering", 1.0)]).source == "prior"
+    assert "start afresh" in caplog.text
