@@ -29,7 +29,9 @@ class Note:
     duration: Fraction
     tie: bool = False  # goes on into the next note of the same pitch
     invisible: bool = False  # an `x` rest
-    lyric: str = ""  # syllables joined by newlines where several verses are written
+    # A syllable, one a verse joined by newlines. A hyphen at its end means that its word goes on with the next one;
+    # `_` stands for a note that holds the syllable before it.
+    lyric: str = ""
     grace: tuple[Pitch, ...] = ()
     line: int = field(default=0, compare=False)
     column: int = field(default=0, compare=False)
