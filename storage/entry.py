@@ -107,7 +107,7 @@ class Entry:
 
     def to_json(self) -> bytes:
         """The record of this entry; ValueError where `detail` is no JSON or anything is too large."""
-        detail = json.dumps(dict(self.detail), allow_nan=False)
+        detail = json.dumps(dict(self.detail))
         if len(detail) > MAX_DETAIL_BYTES:
             raise ValueError(f"The detail of an entry may have {MAX_DETAIL_BYTES} bytes as JSON.")
         parts = [{name: getattr(part, name) for name in Part.__slots__} for part in self.parts]

@@ -52,7 +52,7 @@ def test_a_record_reads_back_as_the_same_entry(entry: Entry) -> None:
 def test_an_accepted_entry_reads_back_too() -> None:
     entry = accepted(7, key="k", owner="o")
     assert Entry.from_json(entry.to_json()) == entry
-    assert entry.detail == {}
+    assert (entry.detail, entry.size_bytes, entry.parts) == ({}, 0, ())
 
 
 def test_the_record_names_its_version_and_fields() -> None:
@@ -137,6 +137,9 @@ def test_the_record_is_bounded() -> None:
 def test_a_detail_that_is_no_json_is_refused() -> None:
     with pytest.raises(ValueError, match="JSON compliant"):
         accepted().evolve(detail={"a": float("nan")}).to_json()
+    endless = Part("audio", 0, "audio/mpeg", 0, 1, seconds=float("inf"))
+    with pytest.raises(ValueError, match="JSON compliant"):
+        stored().evolve(parts=(endless,)).to_json()
 
 
 def changed(**fields: object) -> bytes:

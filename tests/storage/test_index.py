@@ -156,6 +156,16 @@ def test_a_used_again_id_is_not_buried_by_its_former_expiry(index: ResultIndex) 
     assert index.find(ONE, 1015.0).expires_at == 1030.0
 
 
+def test_a_used_again_id_is_accepted_for_ever_too(index: ResultIndex) -> None:
+    index.add(accepted())
+    index.end(ended(expires_at=1010.0))
+    index._forget(ended(expires_at=1010.0))
+    index.record_removed(ONE)
+    index.add(accepted())
+    index.advance(1015.0)
+    assert index.find(ONE, 1015.0) == accepted()
+
+
 def test_a_key_belongs_to_its_owner_and_is_free_once_its_entry_is_gone(index: ResultIndex) -> None:
     index.add(accepted(1, key="k", owner="a"))
     index.add(accepted(2, key="k", owner="b"))
