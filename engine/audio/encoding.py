@@ -9,6 +9,7 @@ import numpy as np
 import soundfile
 
 from engine.audio import wav
+from engine.audio.mp3 import NoSeam, Shape, encode_spliced, shape_of, worth_splicing
 from engine.audio.ogg import PageRewriter
 from engine.audio.samples import Samples
 from engine.errors import InvalidRequest
@@ -83,8 +84,31 @@ def encode(
         _encode_wav(samples, sample_rate_hz, depth, sink, check)
         return
     settings = _settings(output_format, bitrate_kbps, sample_rate_hz, samples.shape[1])
+    shape = shape_of(sample_rate_hz, bitrate_kbps, samples.shape[1]) if output_format == "mp3" else None
+    if shape is not None and worth_splicing(samples.shape[0]):
+        _encode_in_parallel(samples, sample_rate_hz, settings, shape, sink, check)
+        return
     rewriter = PageRewriter() if output_format == "opus" else None
     _encode_with_library(samples, sample_rate_hz, settings, _Outlet(sink, rewriter), check)
+
+
+def _encode_in_parallel(
+    samples: Samples,
+    sample_rate_hz: int,
+    settings: "_Settings",
+    shape: Shape,
+    sink: BinaryIO,
+    check: Callable[[], None],
+) -> None:
+    def encoder(stretch: Samples, target: BinaryIO, check_abandoned: Callable[[], None]) -> None:
+        _encode_with_library(stretch, sample_rate_hz, settings, _Outlet(target, None), check_abandoned)
+
+    origin = sink.tell()
+    try:
+        encode_spliced(samples, shape, encoder, sink, check)
+    except NoSeam:
+        sink.seek(origin)  # a stream in one go is as long, so that it covers what was written
+        _encode_with_library(samples, sample_rate_hz, settings, _Outlet(sink, None), check)
 
 
 def _format(output_format: str) -> _Format:
