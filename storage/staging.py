@@ -86,8 +86,9 @@ class StagedFile(io.FileIO):
         The publication does so itself; whoever does it before, to time it, does not pay twice.
         """
         with self._guard, self._failures_kept():
+            fd = self.fileno()
             if self._sealed is None:
-                os.fsync(self.fileno())
+                os.fsync(fd)
                 self.seek(0)
                 self._sealed = self._size, hashlib.file_digest(self, "sha256").hexdigest()
             return self._sealed
