@@ -23,7 +23,7 @@ def test_state_words() -> None:
 
 
 def test_jobs_are_told_apart_by_identity_and_made_from_what_never_changes() -> None:
-    assert make_job("a") != make_job("a")
+    assert len({make_job("a"), make_job("a")}) == 2
     assert list(inspect.signature(Job).parameters) == [
         "id",
         "operation",
