@@ -9,8 +9,8 @@ from engine.sketch.pipeline import SketchModel
 class Catalogue:
     """Owns the models; one of them is the default."""
 
-    def __init__(self) -> None:
-        self.sketch = SketchModel()
+    def __init__(self, sketch: SketchModel | None = None) -> None:
+        self.sketch = sketch or SketchModel()
         self._models = {self.sketch.id: self.sketch}
 
     @property

@@ -29,9 +29,11 @@ class Admitted:
     replayed: bool
 
 
-def check_idempotency_key(key: str) -> str:
-    """The key as it is; raises InvalidRequest where it is not 1 to 255 visible ASCII characters."""
-    if key and not _KEY.fullmatch(key):
+def check_idempotency_key(key: str | None) -> str:
+    """The key as it is, empty for none; raises InvalidRequest where it is not 1 to 255 visible ASCII characters."""
+    if key is None:
+        return ""
+    if not _KEY.fullmatch(key):
         raise InvalidRequest(
             "Idempotency-Key",
             "The Idempotency-Key header must be 1 to 255 visible ASCII characters without spaces.",

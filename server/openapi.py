@@ -128,6 +128,7 @@ def _generate(summary: str, model: type[BaseModel]) -> dict[str, JSON]:
 
 def _job_read() -> dict[str, JSON]:
     binary: dict[str, JSON] = {kind: {} for kind in _RESULT_KINDS}
+    either: dict[str, JSON] = {"anyOf": [_schema("Job"), _schema("SketchRequest")]}  # the latter is a replay
     return {
         "summary": "A job's state, or its result.",
         "parameters": [
@@ -138,7 +139,7 @@ def _job_read() -> dict[str, JSON]:
             _query("replay", "The request that makes one track again.", _COUNT),
         ],
         "responses": {
-            "200": _answer("The state, or the whole body or part.", _content(_schema("Job")) | binary),
+            "200": _answer("The state, or the whole body or part.", _content(either) | binary),
             "206": _answer("One byte range of the body or part.", binary),
             "304": _answer("If-None-Match names the stored body."),
             **_refusals(410, 412, 416, 429),

@@ -65,7 +65,7 @@ class NativeRoutes:
         self, request: Request, read: Callable[[object], Asked], prepare: Callable[[Asked], Prepared]
     ) -> Response:
         owner = request.state.owner
-        key = check_idempotency_key(request.headers.get("idempotency-key", ""))
+        key = check_idempotency_key(request.headers.get("idempotency-key"))
         self._gate.check(owner, key)
         payload = await read_json_object(request, self._limits)
         prepared = await self._limits.run(lambda: prepare(read(payload)))

@@ -11,7 +11,8 @@ LEFT_OUT = "positive_data_acceptance"
 
 
 def test_the_server_answers_as_it_describes_itself(tmp_path: Path) -> None:
-    with ServerProcess(tmp_path / "output") as server:
+    limits = {"YUE2_QUEUE_LIMIT": "128", "YUE2_RESULT_MAX_FILES": "10000"}
+    with ServerProcess(tmp_path / "output", "--silent", environ=limits) as server:
         run = subprocess.run(
             [
                 str(Path(sys.executable).with_name("schemathesis")),
@@ -20,6 +21,7 @@ def test_the_server_answers_as_it_describes_itself(tmp_path: Path) -> None:
                 "--exclude-path=/logs",  # a stream without an end
                 "--phases=coverage,fuzzing",
                 "--max-examples=10",
+                "--request-timeout=60",
                 "--generation-deterministic",
                 f"--exclude-checks={LEFT_OUT}",
                 "--no-color",

@@ -10,12 +10,14 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import BinaryIO
 
+import numpy as np
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
@@ -23,6 +25,8 @@ from starlette.routing import BaseRoute, Route
 from engine.catalogue import Catalogue
 from engine.control import Control
 from engine.errors import InvalidRequest
+from engine.request import SketchRequest, SongRequest, replay_of
+from engine.sketch.pipeline import SketchModel, Track
 from server.admission import check_idempotency_key
 from server.app import build_app
 from server.bodies import read_json_object
@@ -39,6 +43,7 @@ from storage.entry import JSON, Part
 from storage.lock import OutputLock
 
 SLICE_BYTES = 1 << 20
+SILENCE = np.zeros((48_000, 2), np.float32)
 MODES = ("sleep", "spin", "write", "slow-write", "raise", "memory", "hang", "native")
 
 
@@ -139,6 +144,19 @@ _DOINGS = {
 }
 
 
+class SilentModel(SketchModel):
+    """The built-in model with a band that plays a second of silence at once."""
+
+    def generate(self, request: SongRequest, control: Control) -> Iterator[Track]:
+        """One silent second for each track."""
+        for song, variation in product(range(request.lm_batch_size), range(request.synth_batch_size)):
+            yield Track(replay_of(request, song, variation, abc=request.abc), SILENCE, 48_000, 1.0)
+
+    def preview(self, request: SketchRequest, control: Control) -> Track:
+        """One silent second."""
+        return Track(replay_of(request, 0, 0, abc=request.abc), SILENCE, 48_000, 1.0)
+
+
 class CheckRoutes:
     """The two routes of the artificial worker, through the one gate."""
 
@@ -165,7 +183,7 @@ class CheckRoutes:
     async def submit(self, request: Request) -> Response:
         """Queue a check."""
         parts, owner = self._parts, request.state.owner
-        key = check_idempotency_key(request.headers.get("idempotency-key", ""))
+        key = check_idempotency_key(request.headers.get("idempotency-key"))
         parts.gate.check(owner, key)
         prepared = prepare(read_check(await read_json_object(request, parts.limits)))
         admitted = await parts.limits.run(lambda: parts.gate.admit(prepared, owner, key))
@@ -217,7 +235,8 @@ def main() -> int:
     with OutputLock(settings.output_directory, f"server-check, process {os.getpid()}"):
         bound = bind("127.0.0.1", chosen.port)
         parts = assemble(settings, log_ring, clock)
-        app = build_app(parts, [*CheckRoutes(parts, clock).routes(), *product_routes(parts, Catalogue())])
+        catalogue = Catalogue(SilentModel() if chosen.silent else SketchModel())
+        app = build_app(parts, [*CheckRoutes(parts, clock).routes(), *product_routes(parts, catalogue)])
         sys.stdout.write(f"listening {address(bound)}\n")
         sys.stdout.flush()
         seconds = chosen.timeout
@@ -231,6 +250,7 @@ def _options() -> argparse.Namespace:
     options.add_argument("--port", type=int, default=0)
     options.add_argument("--timeout", type=float, default=15.0, help="socket time limits in seconds")
     options.add_argument("--stop", type=float, default=STOP_SECONDS, help="seconds to leave in")
+    options.add_argument("--silent", action="store_true", help="songs are a second of silence, made at once")
     return options.parse_args()
 
 

@@ -126,8 +126,9 @@ def test_a_known_key_passes_the_early_check_of_a_full_queue(door: Door) -> None:
     assert door.queue.snapshot().rejected == 1
 
 
-@pytest.mark.parametrize("key", [" ", "a b", "é", "x" * 256])
+@pytest.mark.parametrize("key", ["", " ", "a b", "é", "x" * 256])
 def test_a_key_is_visible_ascii(key: str) -> None:
     with pytest.raises(InvalidRequest):
         check_idempotency_key(key)
     assert check_idempotency_key("a-key_1") == "a-key_1"
+    assert check_idempotency_key(None) == ""
