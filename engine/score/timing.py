@@ -123,7 +123,7 @@ def _chords(score: Score, clock: _Clock, duration: float) -> Iterator[TimedChord
     placed = sorted(marks.items())
     edges = [*(clock.at(bar, offset) for (bar, offset), _ in placed), duration]
     for ((bar, _), text), (start, end) in zip(placed, pairwise(edges), strict=True):
-        chord = None if is_silence(text) else read_chord(text)
+        chord = read_chord(text)  # none in a silence
         if chord and end > start:
             yield TimedChord(text, chord.root, chord.intervals, chord.bass, start, end, bar)
 
