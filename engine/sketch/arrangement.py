@@ -13,7 +13,7 @@ from engine.sketch.style import Style
 from engine.sketch.vocabulary import INSTRUMENTS, Instrument
 
 _SINGER = "Vocal"
-_DEPUTIES = ("clarinet", "cello", "vibraphone", "strings", "nylon guitar", "flute")
+_DEPUTIES = ("piano", "clarinet", "cello", "vibraphone", "strings", "nylon guitar", "flute")
 _TIMING_SECONDS = 0.004  # standard deviation of a player's beat; at most two of them
 _TOUCH = 0.06  # and of how hard a note is struck
 
@@ -88,13 +88,13 @@ def _band(timeline: Timeline, style: Style) -> Iterator[Part]:
     band = style.band
     crunchy = band.comp.name in ("distorted guitar", "overdriven guitar")
     strokes = _shaded(chord_strokes(timeline, style.groove, power=crunchy), timeline)
-    yield Part(band.comp, -8.0, -0.22, 0.14, strokes)
+    yield Part(band.comp, -5.5, -0.22, 0.14, strokes)
     if band.pad is not None:
-        yield Part(band.pad, -13.0, 0.15, 0.3, _shaded(chord_pads(timeline), timeline))
+        yield Part(band.pad, -12.0, 0.15, 0.3, _shaded(chord_pads(timeline), timeline))
     if band.bass is not None:
-        yield Part(band.bass, -3.0, 0.0, 0.02, _shaded(bass_line(timeline, style.groove), timeline))
+        yield Part(band.bass, -1.0, 0.0, 0.02, _shaded(bass_line(timeline, style.groove), timeline))
     if band.drums is not None:
-        yield Part(band.drums, -1.0, 0.0, 0.07, _shaded(drum_hits(timeline, style.groove), timeline))
+        yield Part(band.drums, 1.5, 0.0, 0.07, _shaded(drum_hits(timeline, style.groove), timeline))
 
 
 def _shaded(strikes: list[Strike], timeline: Timeline) -> tuple[Strike, ...]:
