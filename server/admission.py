@@ -3,13 +3,13 @@
 import logging
 import re
 from collections.abc import Callable, Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from contextvars import copy_context
 from dataclasses import dataclass
 
 from engine.errors import InvalidRequest
 from server.errors import IdempotencyMismatch
-from server.jobs.errors import QueueFull
+from server.jobs.errors import QueueFull, UnknownJob
 from server.jobs.job import Job, JobControl
 from server.jobs.serial_queue import SerialQueue
 from server.operations import Prepared, Stopwatch
@@ -101,7 +101,9 @@ class Gate:
             if accepted.id != job.id:
                 return _replay(accepted, prepared)
             undo.callback(self._store.withdraw, job.id)
-            self._queue.release(job.id)
+            # Unknown only where another caller with the same key cancelled it meanwhile: accepted all the same.
+            with suppress(UnknownJob):
+                self._queue.release(job.id)
             undo.pop_all()
         _log.info("job %s… accepted: %s by %s", job.id[:6], prepared.operation, prepared.model)
         return Admitted(job.id, replayed=False)

@@ -195,6 +195,7 @@ def _system_paths() -> dict[str, JSON]:
     return {
         path: {"get": {"summary": summary, "responses": {"200": answer, **_refusals(429)}}}
         for path, summary, answer in (
+            ("/", "Where to go from here.", _answer("Addresses.", _content({"type": "object"}))),
             ("/health", "Alive; 200 while the queue is full.", snapshot),
             ("/status", "The same snapshot.", snapshot),
             ("/system/queue", "The same snapshot.", snapshot),

@@ -7,11 +7,12 @@ import os
 import sys
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import ExitStack
+from contextlib import AsyncExitStack, ExitStack
 from math import ceil
 from typing import Final
 from urllib.parse import quote
 
+import anyio
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
@@ -135,8 +136,8 @@ class ResultResponse(Response):
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer. Raises PreconditionFailed, RangeNotSatisfiable, TooManyDownloads before anything is sent."""
-        with ExitStack() as stack:
-            stack.callback(self._lease.close)
+        async with AsyncExitStack() as stack:
+            stack.push_async_callback(self._give_back)
             if self._held is not None:
                 stack.enter_context(self._held)
             chosen = select(
@@ -150,6 +151,11 @@ class ResultResponse(Response):
             else:
                 await self._start(chosen, send)
                 await send({"type": "http.response.body", "body": b""})
+
+    async def _give_back(self) -> None:
+        """Close the lease in the pool, whatever has ended the delivery: the last one may unlink a large file."""
+        with anyio.CancelScope(shield=True):
+            await self._limits.run(self._lease.close)
 
     async def _start(self, chosen: Selection, send: Send) -> None:
         self.status_code = chosen.status

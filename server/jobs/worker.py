@@ -73,10 +73,10 @@ class Worker:
         run = _Run(job.work, self._queue.control(job))
         error = contained(run)
         state, code, message = self._ending(error)
-        log.info("Job %s (%s) is %s. %s", job.id, job.operation, state, run.numbers)
+        log.info("Job %s… (%s) is %s. %s", job.id[:6], job.operation, state, dict(run.numbers))
         if error is not None:
             if state is JobState.FAILED:
-                log.error("Job %s (%s) failed: %s", job.id, job.operation, outline(error))
+                log.error("Job %s… (%s) failed: %s", job.id[:6], job.operation, outline(error))
             release_frames(error)
         _logged("Recording an ended job", partial(self._before_settle, job, state, code, message))
         self._queue.settle(job, state, code, message)

@@ -1,6 +1,7 @@
 """What operators and pages read: health, properties, logs, metrics, the API's own description."""
 
 from collections.abc import Mapping
+from typing import Final
 
 from prometheus_client import CONTENT_TYPE_LATEST
 from starlette.requests import Request
@@ -16,6 +17,15 @@ from server.metrics import Metrics
 from server.responses import EventStream, json_response
 from server.status import StatusBoard
 from storage.entry import JSON
+
+
+WELCOME: Final[dict[str, JSON]] = {
+    "name": "YuE2 Studio",
+    "make_a_song": 'POST /synth with {"style": "…", "lyrics": "…"}, then GET /job?id=…',
+    "description": "/openapi.json",
+    "models_and_defaults": "/props",
+    "health": "/health",
+}
 
 
 class SystemRoutes:
@@ -42,6 +52,7 @@ class SystemRoutes:
     def routes(self) -> list[Route]:
         """The routes to mount at the root."""
         return [
+            Route("/", self.welcome, methods=["GET"]),
             Route("/health", self.status, methods=["GET"]),
             Route("/status", self.status, methods=["GET"]),
             Route("/system/queue", self.status, methods=["GET"]),
@@ -51,6 +62,10 @@ class SystemRoutes:
             Route("/openapi.json", self.openapi, methods=["GET"]),
             Route("/session", self.session, methods=["POST", "DELETE"]),
         ]
+
+    async def welcome(self, request: Request) -> Response:
+        """Where somebody who opens the bare address finds their way."""
+        return json_response(WELCOME)
 
     async def status(self, request: Request) -> Response:
         """The snapshot; 200 while the queue is full, since a full queue needs no restart."""

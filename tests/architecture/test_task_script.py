@@ -150,3 +150,11 @@ def test_start_puts_the_server_in_its_place(ready: Path) -> None:
         assert said == f"{ready}/data/results/studio serve --port 0\n"
         os.kill(started.pid, signal.SIGTERM)
         assert started.wait(timeout=30) == 7
+
+
+def test_check_cpu_compiles_and_runs_the_runtime_checks() -> None:
+    text = (ROOT / "Taskfile.yml").read_text(encoding="utf-8")
+    task = text.partition("  check:cpu:\n")[2].partition("\n\n")[0]
+    compiled = {"server", "engine", "storage", "projects", "tests", "bench"}
+    assert "-m pytest tests/server/check_runtime.py" in task
+    assert compiled <= set(task.partition("-m compileall")[2].split("'")[0].split())

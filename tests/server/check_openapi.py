@@ -4,8 +4,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.server.server_process import ServerProcess
 
+pytestmark = pytest.mark.runtime
 # A full queue is a proper answer to a proper request, so "valid requests are accepted" cannot be checked here.
 LEFT_OUT = "positive_data_acceptance"
 

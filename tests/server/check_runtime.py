@@ -22,6 +22,7 @@ import pytest
 
 from tests.server.server_process import PATIENCE_SECONDS, ServerProcess
 
+pytestmark = pytest.mark.runtime
 MEGABYTE = 1 << 20
 
 

@@ -112,9 +112,16 @@ def test_a_failure_is_logged_by_its_lines_and_without_its_words(
     shop: Shop, caplog: pytest.LogCaptureFixture
 ) -> None:
     shop.run(raising(ValueError("moonlight " + "sonata")))
-    assert "Job a (synth) failed: ValueError at" in caplog.text
+    assert "Job a… (synth) failed: ValueError at" in caplog.text
     assert "raise error" in caplog.text
     assert "moonlight sonata" not in caplog.text
+
+
+def test_the_log_never_holds_a_whole_handle(shop: Shop, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO)
+    shop.run(raising(ValueError()), "0123456789abcdef")
+    assert "012345…" in caplog.text
+    assert "0123456789abcdef" not in caplog.text
 
 
 def test_a_failed_phase_teaches_nothing(shop: Shop) -> None:
@@ -185,7 +192,7 @@ def test_a_job_is_settled_even_where_its_end_cannot_be_recorded(caplog: pytest.L
     shop = Shop(record=full)
     caplog.set_level(logging.INFO)
     assert shop.run(lambda control: None).state is JobState.DONE
-    assert "Job a (synth) is done. {}" in caplog.text
+    assert "Job a… (synth) is done. {}" in caplog.text
     assert shop.run(raising(ValueError()), "b").state is JobState.FAILED
     assert caplog.text.count("Recording an ended job failed: OSError at") == 2
     shop.stop()

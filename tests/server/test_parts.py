@@ -1,0 +1,33 @@
+"""The parts of one server, put together."""
+
+from pathlib import Path
+
+from server.log_ring import LogRing
+from server.parts import assemble, draw_job_id
+from server.settings import load
+from storage.entry import ID_PATTERN, Entry, EntryState
+
+
+def test_a_handle_is_sixteen_digits_that_differ() -> None:
+    ids = {draw_job_id() for _ in range(100)}
+    assert len(ids) == 100
+    assert all(ID_PATTERN.fullmatch(id) for id in ids)
+
+
+def test_settings_reach_the_parts_and_folders_are_made(tmp_path: Path) -> None:
+    environ = {"YUE2_RESULT_DIR": str(tmp_path / "out" / "results"), "YUE2_QUEUE_LIMIT": "3"}
+    parts = assemble(load(environ | {"YUE2_RESULT_MAX_FILES": "7"}), LogRing())
+    assert parts.queue.snapshot().limit == 3
+    assert parts.store.usage().limit_files == 7
+    assert (tmp_path / "out" / "results").is_dir()
+    assert (tmp_path / "out" / "state" / "cookie-secret").stat().st_mode & 0o077 == 0
+
+
+def test_what_was_accepted_before_is_interrupted_with_a_fixed_expiry(tmp_path: Path) -> None:
+    settings = load({"YUE2_RESULT_DIR": str(tmp_path / "jobs"), "YUE2_RESULT_TTL_SECONDS": "100"})
+    first = assemble(settings, LogRing(), lambda: 1000.0)
+    first.store.accept(Entry("0123456789abcdef", EntryState.ACCEPTED, "", 1000.0))
+    second = assemble(settings, LogRing(), lambda: 1050.0)
+    third = assemble(settings, LogRing(), lambda: 1090.0)
+    told = [parts.ledger.describe("0123456789abcdef", "") for parts in (second, third)]
+    assert [(one["code"], one["expires_at"]) for one in told] == [("interrupted_by_restart", 1150.0)] * 2
