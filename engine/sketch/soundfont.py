@@ -44,7 +44,6 @@ class Generator(IntEnum):
     SAMPLE = 53
     SAMPLE_MODES = 54
     SCALE_TUNING = 56
-    EXCLUSIVE_CLASS = 57
     ROOT = 58
 
 
@@ -118,7 +117,6 @@ class Zone:
     cutoff_cents: float  # above 8.176 Hz
     cutoff_swing_cents: float  # what the modulation envelope adds at its peak
     resonance_db: float
-    exclusive_class: int
 
     def sounds(self, key: int, velocity: int) -> bool:
         """True where this zone answers the key at the velocity."""
@@ -211,7 +209,6 @@ class _Reader:
             cutoff_cents=total(Generator.CUTOFF),
             cutoff_swing_cents=total(Generator.MOD_TO_CUTOFF),
             resonance_db=max(total(Generator.RESONANCE), 0) / 10,
-            exclusive_class=instrument.get(Generator.EXCLUSIVE_CLASS, 0),
         )
 
     def _sample(self, index: int) -> Sample:
