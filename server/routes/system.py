@@ -18,7 +18,6 @@ from server.responses import EventStream, json_response
 from server.status import StatusBoard
 from storage.entry import JSON
 
-
 WELCOME: Final[dict[str, JSON]] = {
     "name": "YuE2 Studio",
     "make_a_song": 'POST /synth with {"style": "…", "lyrics": "…"}, then GET /job?id=…',
