@@ -13,6 +13,7 @@ from typing import Final
 from urllib.parse import quote
 
 import anyio
+import numpy as np
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
@@ -23,7 +24,7 @@ from server.limits import SOCKET_SECONDS, Limits, Slots
 from storage.entry import JSON, Part
 from storage.store import Lease
 
-SLICE_BYTES: Final = 512 * 1024
+SLICE_BYTES: Final = 1024 * 1024
 # As much as a client has to take within one send limit, 4 KiB a second with the default.
 SEND_LIMIT_BYTES: Final = 64 * 1024
 PING_SECONDS: Final = 15.0
@@ -67,7 +68,7 @@ class FileSlices:
         self._limits = limits
         self._tells_cached = sys.platform == "linux"
 
-    async def read(self, offset: int, size: int) -> bytes | bytearray:
+    async def read(self, offset: int, size: int) -> bytes | memoryview:
         """At least one byte and at most `size`, from `offset`. Raises EOFError where the file ends before."""
         found = self._read_cached(offset, size) if self._tells_cached else b""
         if not found:
@@ -76,10 +77,11 @@ class FileSlices:
             raise EOFError("A stored result is shorter than its record says.")
         return found
 
-    def _read_cached(self, offset: int, size: int) -> bytes | bytearray:
+    def _read_cached(self, offset: int, size: int) -> bytes | memoryview:
         if sys.platform != "linux":
             return b""
-        buffer = bytearray(size)
+        # Not a bytearray: filling it with zeros first costs a quarter of the throughput.
+        buffer = np.empty(size, np.uint8).data
         try:
             count = os.preadv(self._fd, [buffer], offset, os.RWF_NOWAIT)
         except BlockingIOError:
@@ -89,8 +91,7 @@ class FileSlices:
                 raise
             self._tells_cached = False
             return b""
-        del buffer[count:]
-        return buffer
+        return buffer[:count]
 
 
 class ResultResponse(Response):
