@@ -14,6 +14,7 @@ from tests.architecture.test_dockerfile import instructions, last_stage
 from tests.architecture.test_requirements import is_collected
 
 HERE = "tests/architecture/test_docs_commands.py"
+SUNG = "tests/test_first_song.py::test_the_example_of_the_readme_gives_a_song_with_the_asked_sections"
 STARTED = "tests/architecture/test_task_script.py::test_start_puts_the_server_in_its_place"
 # The command as it stands in a document, and the test that tries it or checks what it relies on.
 CHECKED_BY = {
@@ -21,9 +22,9 @@ CHECKED_BY = {
     "./task start": STARTED,
     "curl -s http://127.0.0.1:8000/synth -H 'Content-Type: application/json' "
     '-d \'{"style": "folk, acoustic guitar, warm", "lyrics": "[Verse]\\nRain on the window\\nLight in the hall", '
-    '"duration": 30}\'': f"{HERE}::test_the_example_request_is_valid",
-    "curl -s 'http://127.0.0.1:8000/job?id=ID&wait=30'": f"{HERE}::test_every_address_is_a_route",
-    "curl -s -o song.mp3 'http://127.0.0.1:8000/job?id=ID&result=1&track=0'": f"{HERE}::test_every_address_is_a_route",
+    '"duration": 30}\'': SUNG,
+    "curl -s 'http://127.0.0.1:8000/job?id=ID&wait=30'": SUNG,
+    "curl -s -o song.mp3 'http://127.0.0.1:8000/job?id=ID&result=1&track=0'": SUNG,
     "docker build -t yue2-studio .": f"{HERE}::test_the_image_takes_what_docker_is_given",
     "docker build -t yue2-studio:gpu --build-arg EXTRAS=yue2 .": f"{HERE}::test_the_image_takes_what_docker_is_given",
     "docker volume create yue2-output": f"{HERE}::test_containers_use_the_volume_that_is_created",

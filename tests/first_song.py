@@ -1,0 +1,107 @@
+"""The README's first song, its commands typed as they stand, against a running server.
+
+`python -m tests.first_song --url http://127.0.0.1:8000` waits for the server, makes the song and listens to it.
+"""
+
+import argparse
+import io
+import json
+import shlex
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx2
+import numpy as np
+
+from engine.audio import decode
+from engine.score import parse
+
+README = Path(__file__).parents[1] / "README.md"
+DOCUMENTED = "http://127.0.0.1:8000"
+SECTION = "## Make a song"
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """What listening to the song found."""
+
+    seconds: float
+    peak: float
+    sections: tuple[str, ...]
+
+
+def commands() -> list[str]:
+    """The curl commands of the README's section, continued lines joined."""
+    section = README.read_text(encoding="utf-8").partition(SECTION)[2].partition("\n## ")[0]
+    blocks = section.split("```sh\n")[1:]
+    return [block.partition("\n```")[0].replace("\\\n", "") for block in blocks]
+
+
+def typed(command: str, client: httpx2.Client, job_id: str = "") -> httpx2.Response:
+    """What curl would do with such a command: -s, -o FILE, -H HEADER, -d BODY and an address are known."""
+    words = iter(shlex.split(command.replace("ID&", f"{job_id}&").replace("ID'", f"{job_id}'")))
+    assert next(words) == "curl"
+    address, headers, body = "", {}, None
+    for word in words:
+        if word == "-H":
+            name, _, value = next(words).partition(": ")
+            headers[name] = value
+        elif word == "-d":
+            body = next(words)
+        elif word == "-o":
+            next(words)
+        elif word != "-s":
+            address = word
+    path = address.removeprefix(DOCUMENTED)
+    answer = client.request("GET" if body is None else "POST", path, headers=headers, content=body)
+    return answer.raise_for_status()
+
+
+def first_song(client: httpx2.Client) -> Heard:
+    """Make the README's song and listen to it. Raises AssertionError where it fails."""
+    submit, ask, fetch = commands()
+    job_id = typed(submit, client).json()["id"]
+    job = typed(ask, client, job_id).json()
+    while job["status"] in ("queued", "running"):
+        job = typed(ask, client, job_id).json()
+    assert job["status"] == "done", job
+    samples, rate = decode(io.BytesIO(typed(fetch, client, job_id).content))
+    replay = json.loads(client.get("/job", params={"id": job_id, "replay": 0}).text)
+    names = tuple(section.name.lower() for section in parse(replay["abc"]).sections)
+    return Heard(len(samples) / rate, float(np.abs(samples).max()), names)
+
+
+def wait_for(client: httpx2.Client, seconds: float, pause: Callable[[float], None] = time.sleep) -> None:
+    """Return once the server answers. Raises TimeoutError."""
+    deadline = time.monotonic() + seconds
+    while True:
+        try:
+            client.get("/health").raise_for_status()
+        except httpx2.TransportError:
+            if time.monotonic() > deadline:
+                raise TimeoutError(f"nothing answered within {seconds:.0f} s") from None
+            pause(0.2)
+        else:
+            return
+
+
+def main() -> int:
+    """Make the song of the README and say what was heard."""
+    options = argparse.ArgumentParser()
+    options.add_argument("--url", default=DOCUMENTED)
+    options.add_argument("--patience", type=float, default=600.0, help="seconds to wait for the server")
+    chosen = options.parse_args()
+    with httpx2.Client(base_url=chosen.url, timeout=60, trust_env=False) as client:
+        wait_for(client, chosen.patience)
+        heard = first_song(client)
+    print(
+        f"the first song: {heard.seconds:.1f} s, peak {heard.peak:.2f}, sections {', '.join(heard.sections)}"
+    )
+    return 0 if heard.seconds > 5 and heard.peak > 0.1 and "verse" in heard.sections else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
