@@ -1,7 +1,7 @@
 """What is known of a job: the queue while it is there, the store afterwards."""
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from server.jobs.errors import INTERRUPTED_CODE, INTERRUPTED_MESSAGE, UnknownJob
 from server.jobs.job import Job, JobState, JobView
@@ -70,7 +70,7 @@ class Ledger:
         except UnknownJob:  # it ended between the two looks
             return str(self.describe(job_id, owner)["status"])
         if state is JobState.CANCELLED:
-            self.record_end(job_id, view.operation, view.model, state, "", "", None)
+            self._record(job_id, state)
         return str(state)
 
     def delete(self, job_id: str, owner: str) -> None:
@@ -81,41 +81,29 @@ class Ledger:
     def settle(self, job: Job, state: JobState, code: str, error: str) -> None:
         """Record how the active job ended; a finished one has been recorded by its publication."""
         if state is not JobState.DONE:
-            self.record_end(job.id, job.operation, job.model, state, code, error, job.started_at)
+            self._record(job.id, state, code, error, job.started_at)
 
     def close(self) -> None:
         """Stop admission, ask the active job to stop, and record the waiting ones as interrupted. Safe to repeat."""
         self._closed = True
-        for job in self._queue.close():
-            self.record_end(
-                job.id, job.operation, job.model, JobState.FAILED, INTERRUPTED_CODE, INTERRUPTED_MESSAGE, None
-            )
+        self._interrupt(job.id for job in self._queue.close())
 
-    def interrupt_leftovers(self, entries: tuple[Entry, ...]) -> None:
+    def interrupt_leftovers(self, entries: Iterable[Entry]) -> None:
         """Record jobs that an earlier process accepted and never ended."""
-        for entry in entries:
-            operation, model = str(entry.detail.get("operation", "")), str(entry.detail.get("model", ""))
-            self.record_end(
-                entry.id, operation, model, JobState.FAILED, INTERRUPTED_CODE, INTERRUPTED_MESSAGE, None
-            )
+        self._interrupt(entry.id for entry in entries)
 
-    def record_end(
-        self,
-        job_id: str,
-        operation: str,
-        model: str,
-        state: JobState,
-        code: str,
-        error: str,
-        started_at: float | None,
+    def _interrupt(self, job_ids: Iterable[str]) -> None:
+        for job_id in job_ids:
+            self._record(job_id, JobState.FAILED, INTERRUPTED_CODE, INTERRUPTED_MESSAGE)
+
+    def _record(
+        self, job_id: str, state: JobState, code: str = "", error: str = "", started_at: float | None = None
     ) -> None:
         """Write how a job ended without a result."""
-        detail: dict[str, JSON] = {"operation": operation, "model": model, "status": str(state)}
-        if state is JobState.FAILED:
-            detail |= {"code": code, "error": error}
-        detail |= {"started_at": started_at, "finished_at": self._clock()}
+        failure: dict[str, JSON] = {"code": code, "error": error} if state is JobState.FAILED else {}
+        ending = {"status": str(state), "started_at": started_at, "finished_at": self._clock(), **failure}
         try:
-            self._store.end(job_id, detail)
+            self._store.end(job_id, {**self._store.find(job_id).detail, **ending})
         except StorageError:
             # The job has ended all the same; after a restart its accept record says "interrupted".
             _log.exception("could not record the end of job %s…", job_id[:6])
