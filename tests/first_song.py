@@ -33,9 +33,9 @@ class Heard:
     sections: tuple[str, ...]
 
 
-def commands() -> list[str]:
-    """The curl commands of the README's section, continued lines joined."""
-    section = README.read_text(encoding="utf-8").partition(SECTION)[2].partition("\n## ")[0]
+def commands(heading: str) -> list[str]:
+    """The shell blocks of one section of the README, continued lines joined."""
+    section = README.read_text(encoding="utf-8").partition(heading)[2].partition("\n## ")[0]
     blocks = section.split("```sh\n")[1:]
     return [block.partition("\n```")[0].replace("\\\n", "") for block in blocks]
 
@@ -62,7 +62,7 @@ def typed(command: str, client: httpx2.Client, job_id: str = "") -> httpx2.Respo
 
 def first_song(client: httpx2.Client) -> Heard:
     """Make the README's song and listen to it. Raises AssertionError where it fails."""
-    submit, ask, fetch = commands()
+    submit, ask, fetch = commands(SECTION)
     job_id = typed(submit, client).json()["id"]
     job = typed(ask, client, job_id).json()
     while job["status"] in ("queued", "running"):

@@ -15,6 +15,7 @@ from tests.architecture.test_requirements import is_collected
 
 HERE = "tests/architecture/test_docs_commands.py"
 SUNG = "tests/test_first_song.py::test_the_example_of_the_readme_gives_a_song_with_the_asked_sections"
+SHOWN = "tests/test_first_song.py::test_the_command_line_of_the_readme_sings_and_shows_the_server"
 STARTED = "tests/architecture/test_task_script.py::test_start_puts_the_server_in_its_place"
 # The command as it stands in a document, and the test that tries it or checks what it relies on.
 CHECKED_BY = {
@@ -25,6 +26,8 @@ CHECKED_BY = {
     '"duration": 30}\'': SUNG,
     "curl -s 'http://127.0.0.1:8000/job?id=ID&wait=30'": SUNG,
     "curl -s -o song.mp3 'http://127.0.0.1:8000/job?id=ID&result=1&track=0'": SUNG,
+    ".venv/bin/yue2-studio sing --style 'slow waltz, 84 BPM, piano' --lyrics-file words.txt -o song.flac": SHOWN,
+    ".venv/bin/yue2-studio status": SHOWN,
     "docker build -t yue2-studio .": f"{HERE}::test_the_image_takes_what_docker_is_given",
     "docker build -t yue2-studio:gpu --build-arg EXTRAS=yue2 .": f"{HERE}::test_the_image_takes_what_docker_is_given",
     "docker volume create yue2-output": f"{HERE}::test_containers_use_the_volume_that_is_created",
