@@ -19,6 +19,7 @@ from server.errors import (
 )
 
 WORKERS: Final = 20
+RESERVED_WORKERS: Final = 4
 SYNCHRONOUS: Final = 8
 DOWNLOADS: Final = 4
 UPLOADS: Final = 2
@@ -66,9 +67,10 @@ class Slots:
 class Limits:
     """Every bound of one server, and the pool of workers that blocking calls run in."""
 
-    def __init__(self, workers: int = WORKERS) -> None:
+    def __init__(self, workers: int = WORKERS, reserved: int = RESERVED_WORKERS) -> None:
         self.workers_total = workers
-        self._workers = anyio.CapacityLimiter(workers)
+        self._workers = anyio.CapacityLimiter(workers - reserved)
+        self._reserved = anyio.CapacityLimiter(reserved)
         self.synchronous = Slots(SYNCHRONOUS, "synchronous requests", TooManySynchronous)
         self.downloads = Slots(DOWNLOADS, "downloads", TooManyDownloads)
         self.uploads = Slots(UPLOADS, "uploads", TooManyUploads)
@@ -79,3 +81,7 @@ class Limits:
     async def run(self, call: Callable[[], Returned]) -> Returned:
         """Run a blocking call in the pool; waits for a free worker, raises what the call raises."""
         return await anyio.to_thread.run_sync(call, limiter=self._workers)
+
+    async def run_reserved(self, call: Callable[[], Returned]) -> Returned:
+        """As `run`, on the workers kept for cancelling, deleting and giving back, which never wait behind other work."""
+        return await anyio.to_thread.run_sync(call, limiter=self._reserved)

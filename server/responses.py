@@ -156,7 +156,7 @@ class ResultResponse(Response):
     async def _give_back(self) -> None:
         """Close the lease in the pool, whatever has ended the delivery: the last one may unlink a large file."""
         with anyio.CancelScope(shield=True):
-            await self._limits.run(self._lease.close)
+            await self._limits.run_reserved(self._lease.close)
 
     async def _start(self, chosen: Selection, send: Send) -> None:
         self.status_code = chosen.status

@@ -117,13 +117,13 @@ class NativeRoutes:
         job_id, owner = _job_id(request), request.state.owner
         if request.query_params.get("cancel") != "1":
             raise InvalidRequest("cancel", "POST /job cancels a job: send it as /job?id=…&cancel=1.")
-        status = await self._limits.run(lambda: self._ledger.cancel(job_id, owner))
+        status = await self._limits.run_reserved(lambda: self._ledger.cancel(job_id, owner))
         return json_response({"status": status})
 
     async def remove(self, request: Request) -> Response:
         """Free a finished result before its time."""
         job_id, owner = _job_id(request), request.state.owner
-        await self._limits.run(lambda: self._ledger.delete(job_id, owner))
+        await self._limits.run_reserved(lambda: self._ledger.delete(job_id, owner))
         return Response(status_code=204)
 
     async def events(self, request: Request) -> Response:

@@ -55,7 +55,7 @@ def test_a_place_is_given_back_when_the_work_fails() -> None:
 
 
 def test_blocking_calls_run_beside_the_loop_and_no_more_than_allowed() -> None:
-    limits = Limits(workers=2)
+    limits = Limits(workers=3, reserved=1)
     running, most, lock = 0, 0, threading.Lock()
     both = threading.Barrier(2)
 
@@ -84,3 +84,23 @@ def test_blocking_calls_run_beside_the_loop_and_no_more_than_allowed() -> None:
     assert len(names) == 6
     assert threading.current_thread().name not in names
     assert most == 2
+
+
+def test_cancelling_finds_a_worker_while_all_others_are_busy() -> None:
+    limits = Limits()
+    let_go, busy = threading.Event(), threading.Semaphore(0)
+
+    def hold() -> None:
+        busy.release()
+        let_go.wait(5)
+
+    async def run() -> str:
+        async with anyio.create_task_group() as group:
+            for _ in range(limits.workers_total):
+                group.start_soon(limits.run, hold)
+            await limits.run_reserved(lambda: [busy.acquire(timeout=5) for _ in range(16)])
+            done = await limits.run_reserved(lambda: "cancelled")
+            let_go.set()
+        return done
+
+    assert anyio.run(run) == "cancelled"
