@@ -8,7 +8,7 @@ from server.jobs.rates import RateBook
 
 _NAME = "rates.json"
 # Seconds for each second of audio on a 2-core machine; only until this machine's own are measured.
-PRIORS = {("sketch", "composing"): 0.0005, ("sketch", "rendering"): 0.03, ("sketch", "encoding"): 0.008}
+PRIORS = {("sketch", "composing"): 0.0005, ("sketch", "rendering"): 0.03, ("sketch", "encoding"): 0.011}
 _log = logging.getLogger(__name__)
 
 

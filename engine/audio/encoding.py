@@ -9,28 +9,12 @@ import numpy as np
 import soundfile
 
 from engine.audio import wav
-from engine.audio.mp3 import NoSeam, Shape, encode_spliced, shape_of, worth_splicing
+from engine.audio.mp3 import MP3_BITRATES_KBPS, encode_mp3
 from engine.audio.ogg import PageRewriter
 from engine.audio.samples import Samples
 from engine.errors import InvalidRequest
 
-MP3_BITRATES_KBPS = (
-    32,
-    40,
-    48,
-    56,
-    64,
-    80,
-    96,
-    112,
-    128,
-    160,
-    192,
-    224,
-    256,
-    320,
-)  # ISO/IEC 11172-3, layer III
-_SLICE_FRAMES = 32_768  # 256 KiB of stereo float32: some 30 ms of MP3 encoding between two checks
+_SLICE_FRAMES = 32_768  # 256 KiB of stereo float32
 _OPUS_RATES_HZ = (8_000, 12_000, 16_000, 24_000, 48_000)
 
 
@@ -83,32 +67,14 @@ def encode(
     if depth is not None:
         _encode_wav(samples, sample_rate_hz, depth, sink, check)
         return
-    settings = _settings(output_format, bitrate_kbps, sample_rate_hz, samples.shape[1])
-    shape = shape_of(sample_rate_hz, bitrate_kbps, samples.shape[1]) if output_format == "mp3" else None
-    if shape is not None and worth_splicing(samples.shape[0]):
-        _encode_in_parallel(samples, sample_rate_hz, settings, shape, sink, check)
+    if output_format != "flac":
+        _check_bitrate(bitrate_kbps)
+    if output_format == "mp3":
+        encode_mp3(samples, sample_rate_hz, bitrate_kbps, sink, check)
         return
+    settings = _settings(output_format, bitrate_kbps, sample_rate_hz, samples.shape[1])
     rewriter = PageRewriter() if output_format == "opus" else None
     _encode_with_library(samples, sample_rate_hz, settings, _Outlet(sink, rewriter), check)
-
-
-def _encode_in_parallel(
-    samples: Samples,
-    sample_rate_hz: int,
-    settings: "_Settings",
-    shape: Shape,
-    sink: BinaryIO,
-    check: Callable[[], None],
-) -> None:
-    def encoder(stretch: Samples, target: BinaryIO, check_abandoned: Callable[[], None]) -> None:
-        _encode_with_library(stretch, sample_rate_hz, settings, _Outlet(target, None), check_abandoned)
-
-    origin = sink.tell()
-    try:
-        encode_spliced(samples, shape, encoder, sink, check)
-    except NoSeam:
-        sink.seek(origin)  # a stream in one go is as long, so that it covers what was written
-        _encode_with_library(samples, sample_rate_hz, settings, _Outlet(sink, None), check)
 
 
 def _format(output_format: str) -> _Format:
@@ -131,33 +97,28 @@ def _encode_wav(
         sink.write(quantiser.quantise(samples[start : start + _SLICE_FRAMES]))
 
 
+def _check_bitrate(bitrate_kbps: int) -> None:
+    if bitrate_kbps not in MP3_BITRATES_KBPS:
+        rates = ", ".join(map(str, MP3_BITRATES_KBPS))
+        raise InvalidRequest(
+            "mp3_bitrate", f"{bitrate_kbps} kbit/s is not a bitrate of MP3; choose one of: {rates}."
+        )
+
+
 @dataclass(frozen=True, slots=True)
 class _Settings:
     container: str
     subtype: str
     compression_level: float
-    bitrate_mode: str | None = None
 
 
 def _settings(output_format: str, bitrate_kbps: int, sample_rate_hz: int, channels: int) -> _Settings:
     """What libsndfile calls the wish: it knows no bitrate, only a compression level between 0 and 1."""
     if output_format == "flac":
         return _Settings("FLAC", "PCM_24", 0.25)
-    if bitrate_kbps not in MP3_BITRATES_KBPS:
-        rates = ", ".join(map(str, MP3_BITRATES_KBPS))
-        raise InvalidRequest(
-            "mp3_bitrate", f"{bitrate_kbps} kbit/s is not a bitrate of MP3; choose one of: {rates}."
-        )
-    if output_format == "opus":
-        if sample_rate_hz not in _OPUS_RATES_HZ:
-            raise InvalidRequest(
-                "output_format", f"Opus cannot hold {sample_rate_hz} Hz; choose another format."
-            )
-        return _Settings("OGG", "OPUS", min(max(1 - (bitrate_kbps / channels - 6) / 250, 0.0), 1.0))
-    if sample_rate_hz < 32_000:
-        # Lower rates are MPEG-2, whose bitrates end at 160. A level of 1.0 is refused by the library.
-        return _Settings("MP3", "MPEG_LAYER_III", min(max((160 - bitrate_kbps) / 152, 0.0), 0.95), "CONSTANT")
-    return _Settings("MP3", "MPEG_LAYER_III", min((320 - bitrate_kbps) / 288, 0.9999), "CONSTANT")
+    if sample_rate_hz not in _OPUS_RATES_HZ:
+        raise InvalidRequest("output_format", f"Opus cannot hold {sample_rate_hz} Hz; choose another format.")
+    return _Settings("OGG", "OPUS", min(max(1 - (bitrate_kbps / channels - 6) / 250, 0.0), 1.0))
 
 
 class _Recorder:
@@ -235,7 +196,6 @@ def _encode_with_library(
         settings.subtype,
         format=settings.container,
         compression_level=settings.compression_level,
-        bitrate_mode=settings.bitrate_mode,
     ) as file:
         for start in range(0, samples.shape[0], _SLICE_FRAMES):
             check()

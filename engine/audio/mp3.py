@@ -1,199 +1,122 @@
-"""MP3 encoded in parallel: stretches of a song on several threads, spliced frame by frame into one constant stream.
+"""MP3 at a constant bitrate: LAME's frames behind a tag frame that tells players how much of them is padding.
 
-Format: ISO/IEC 11172-3, layer III. A frame's sound data may begin up to 511 bytes before the frame itself, in room that
-earlier frames left (`main_data_begin`, the bit reservoir). Each stretch starts some frames early, so that its encoder
-has settled where it takes over; the seam is put where the stretch before leaves at least the room that the one after
-needs, and that room is then filled with the bytes of the one after. The tag frame follows the LAME tag specification,
-revision 1.
+Format: ISO/IEC 11172-3 and 13818-3, layer III; the tag frame after the LAME tag specification, revision 1. LAME's
+binding leaves that frame out; without it a decoded song would begin 1105 samples late and end later still.
 """
 
-import io
-import os
 import struct
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
-from threading import Event
 from typing import BinaryIO
 
+import lameenc
+import numpy as np
+
 from engine.audio.samples import Samples
+from engine.errors import InvalidRequest
 
-FRAME_SAMPLES = 1152
-_HEADER = 4
-_SIDE = {1: 17, 2: 32}  # bytes of side information by channels
-_STRETCH, _SHORTEST = 1000, 500  # frames
-_WARM, _REACH, _SETTLE = 40, 30, 12  # frames before a seam, seams tried, frames that feel an end of the input
-_LANES = 4
-_WAIT_SECONDS = 0.05
+MP3_BITRATES_KBPS = (32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320)
+MP3_RATES_HZ = (8_000, 11_025, 12_000, 16_000, 22_050, 24_000, 32_000, 44_100, 48_000)
+_LOW_RATE_BITRATES_KBPS = (8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160)
+_SLICE_FRAMES = 32_768  # some 10 ms of encoding between two checks
+_QUALITY = 5
+_ENCODER_DELAY = 576
 _TAG_BYTES = 156
-_COUNTS, _DELAYS, _MUSIC, _SUM = 8, 141, 148, 154  # places in the tag, counted from its name
-
-Encoder = Callable[[Samples, BinaryIO, Callable[[], None]], None]
-
-
-class NoSeam(Exception):
-    """Two stretches cannot be joined anywhere near; encode the song in one go."""
+_ALL_FIELDS = 15  # frame count, byte count, seek table and quality are all there
+_STEADY = 1  # revision 0 of the tag, constant bitrate
 
 
-class _Abandoned(Exception):
-    """Another stretch failed or the caller stopped."""
-
-
-@dataclass(frozen=True, slots=True)
-class Shape:
-    """What all frames of a stream have in common."""
-
-    frame_bytes: int
-    slot: int  # where a frame's own room for sound data begins
-
-    def begin(self, stream: bytearray, frame: int) -> int:
-        """How many bytes before its own room a frame's sound data begins."""
-        at = frame * self.frame_bytes + _HEADER
-        return stream[at] << 1 | stream[at + 1] >> 7
-
-
-def shape_of(sample_rate_hz: int, bitrate_kbps: int, channels: int) -> Shape | None:
-    """The frames of a stream, or None where their sizes differ: at odd rates, and where the tag takes a larger one."""
-    size, rest = divmod(144_000 * bitrate_kbps, sample_rate_hz)
-    if rest or sample_rate_hz < 32_000 or channels not in _SIDE:
-        return None
-    slot = _HEADER + _SIDE[channels]
-    return Shape(size, slot) if size >= slot + _TAG_BYTES else None
-
-
-def worth_splicing(frames: int) -> bool:
-    """Whether so many samples a channel are more than one stretch."""
-    return frames >= 2 * _SHORTEST * FRAME_SAMPLES
-
-
-def encode_spliced(
-    samples: Samples,
-    shape: Shape,
-    encoder: Encoder,
-    sink: BinaryIO,
-    check: Callable[[], None],
-    *,
-    lanes: int = 0,
-    stretch: int = _STRETCH,
+def encode_mp3(
+    samples: Samples, sample_rate_hz: int, bitrate_kbps: int, sink: BinaryIO, check: Callable[[], None]
 ) -> None:
-    """Write (N, C) samples as one MP3 stream at the sink's position; the bytes do not depend on `lanes`, the number of threads.
+    """Write (N, 1) or (N, 2) samples as one stream at the sink's position and leave the sink at its end.
 
-    `encoder` writes a whole stream of its own. Raises NoSeam, with part of a stream written, where stretches do not
-    join, and whatever `check`, `encoder` and the sink raise.
+    No samples give no bytes; values beyond full scale are clipped. Where the sample rate allows less than the
+    bitrate, the most it allows is taken. Raises InvalidRequest for a rate that MP3 does not have, and whatever
+    `check`, called before every slice, and the sink raise.
     """
+    if sample_rate_hz not in MP3_RATES_HZ:
+        raise InvalidRequest("output_format", f"MP3 cannot hold {sample_rate_hz} Hz; choose another format.")
+    if len(samples) == 0:
+        return
     origin = sink.tell()
-    spans = list(_spans(samples.shape[0], stretch))
-    stopped = Event()
+    tag: TagFrame | None = None
+    for octets in _stream(samples, _encoder(sample_rate_hz, bitrate_kbps, samples.shape[1]), check):
+        if octets and tag is None:
+            tag = TagFrame.before(octets, sample_rate_hz)
+            sink.write(bytes(tag.size))
+        sink.write(octets)
+    if tag is not None:
+        end = sink.tell()
+        sink.seek(origin)
+        sink.write(tag.written(end - origin - tag.size, len(samples)))
+        sink.seek(end)
 
-    def encoded(first: int, last: int) -> bytearray:
-        def check_abandoned() -> None:
-            if stopped.is_set():
-                raise _Abandoned
 
-        stretch = io.BytesIO()
-        encoder(samples[first * FRAME_SAMPLES : last * FRAME_SAMPLES], stretch, check_abandoned)
-        return bytearray(stretch.getbuffer())
+def _encoder(sample_rate_hz: int, bitrate_kbps: int, channels: int) -> lameenc.Encoder:
+    encoder = lameenc.Encoder()
+    encoder.silence()
+    encoder.set_channels(channels)
+    encoder.set_in_sample_rate(sample_rate_hz)
+    encoder.set_out_sample_rate(sample_rate_hz)
+    encoder.set_bit_rate(bitrate_kbps)
+    encoder.set_quality(_QUALITY)
+    return encoder
 
-    with ThreadPoolExecutor(lanes or min(os.cpu_count() or 1, _LANES), "mp3") as pool:
-        try:
-            futures = [pool.submit(encoded, span.first, span.last) for span in spans]
-            tag, total = _join(spans, futures, shape, sink, check)
-        finally:
-            stopped.set()
-            pool.shutdown(wait=True, cancel_futures=True)
-    end = sink.tell()
-    sink.seek(origin)
-    sink.write(_retagged(tag, shape, total))
-    sink.seek(end)
+
+def _stream(samples: Samples, encoder: lameenc.Encoder, check: Callable[[], None]) -> Iterator[bytes]:
+    for start in range(0, len(samples), _SLICE_FRAMES):
+        check()
+        yield bytes(encoder.encode(_pcm(samples[start : start + _SLICE_FRAMES])))
+    check()
+    yield bytes(encoder.flush())
+
+
+def _pcm(samples: Samples) -> bytes:
+    steps: Samples = np.rint(samples * np.float32(32_768))
+    return np.clip(steps, -32_768, 32_767).astype("<i2").tobytes()
 
 
 @dataclass(frozen=True, slots=True)
-class _Span:
-    first: int  # frames of the input
-    last: int
-    start: int  # frame at which this stretch may take over
+class TagFrame:
+    """The silent frame ahead of a stream that holds its length, byte count, delay and padding."""
+
+    header: bytes
+    size: int  # bytes
+    place: int  # where the tag begins, behind the room for side information
+    samples_a_frame: int
+    bytes_a_sample: float  # of the stream behind it
+
+    @classmethod
+    def before(cls, stream: bytes, sample_rate_hz: int) -> "TagFrame":
+        """The frame that suits a stream, of which at least the first header is given.
+
+        It has the stream's bitrate where it fits in, else the next higher one.
+        """
+        full_rate, mono, index = stream[1] >> 3 & 1, stream[3] >> 6 == 3, stream[2] >> 4
+        bitrates = MP3_BITRATES_KBPS if full_rate else _LOW_RATE_BITRATES_KBPS
+        length = 1152 if full_rate else 576
+        place = 4 + ((17 if mono else 32) if full_rate else (9 if mono else 17))
+        sizes = [length * 125 * kbps // sample_rate_hz for kbps in bitrates]
+        own = next(nth for nth in range(index - 1, len(sizes)) if sizes[nth] >= place + _TAG_BYTES)
+        header = stream[:2] + bytes([(own + 1) << 4 | stream[2] & 0x0C, stream[3] & 0xCF])
+        return cls(header, sizes[own], place, length, 125 * bitrates[index - 1] / sample_rate_hz)
+
+    def written(self, stream_bytes: int, samples: int) -> bytes:
+        """The frame's bytes, for a stream of so many bytes that holds so many samples a channel."""
+        frames = round(stream_bytes / self.bytes_a_sample / self.samples_a_frame)
+        padding = frames * self.samples_a_frame - _ENCODER_DELAY - samples
+        total = self.size + stream_bytes
+        seek_table = bytes(percent * 256 // 100 for percent in range(100))
+        tag = struct.pack(">4s3I100sI", b"Info", _ALL_FIELDS, frames, total, seek_table, 0)
+        tag += struct.pack(">9sB11x", b"LAME3.100", _STEADY)
+        tag += (_ENCODER_DELAY << 12 | padding).to_bytes(3, "big")
+        tag += struct.pack(">4xI2x", total)  # the checksum of the music is left at 0
+        octets = self.header.ljust(self.place, b"\0") + tag
+        return (octets + _crc16(octets).to_bytes(2, "big")).ljust(self.size, b"\0")
 
 
-def _spans(frames: int, stretch: int) -> Iterator[_Span]:
-    total = -(-frames // FRAME_SAMPLES)
-    count = max(round(total / stretch), 2)
-    size = -(-total // count)
-    for start in range(0, total, size):
-        ends = start + size >= total
-        last = total if ends else start + size + _REACH + _SETTLE
-        yield _Span(max(start - _WARM, 0), last, start)
-
-
-def _join(
-    spans: list[_Span],
-    futures: list[Future[bytearray]],
-    shape: Shape,
-    sink: BinaryIO,
-    check: Callable[[], None],
-) -> tuple[bytearray, int]:
-    """Write all frames; the last stretch's tag with the first one's other fields, and how many frames follow it."""
-    size = shape.frame_bytes
-    current = _awaited(futures[0], check)
-    tag, written = current[:size], 0
-    sink.write(tag)
-    for place, span in enumerate(spans[1:], start=1):
-        following = _awaited(futures[place], check)
-        first = spans[place - 1].first
-        seam = _seam(current, first, following, span, shape)
-        _carry_over(current, seam - first + 1, following, seam - span.first + 1, shape)
-        sink.write(memoryview(current)[(written - first + 1) * size : (seam - first + 1) * size])
-        written, current = seam, following
-    first = spans[-1].first
-    sink.write(memoryview(current)[(written - first + 1) * size :])
-    _copy_delays(current, tag, shape)
-    return tag, first + len(current) // size - 1
-
-
-def _awaited(future: Future[bytearray], check: Callable[[], None]) -> bytearray:
-    check()
-    while not wait((future,), _WAIT_SECONDS).done:
-        check()
-    return future.result()
-
-
-def _seam(before: bytearray, first: int, after: bytearray, span: _Span, shape: Shape) -> int:
-    """The first frame from the stretch's start on whose room in `before` is enough for `after`."""
-    for frame in range(span.start, span.start + _REACH):
-        room, needed = shape.begin(before, frame - first + 1), shape.begin(after, frame - span.first + 1)
-        if needed <= room:
-            return frame
-    raise NoSeam
-
-
-def _carry_over(before: bytearray, place: int, after: bytearray, other: int, shape: Shape) -> None:
-    """Put what frame `other` of `after` keeps in earlier frames into those before frame `place` of `before`."""
-    left = shape.begin(after, other)
-    while left:
-        place, other = place - 1, other - 1
-        count = min(left, shape.frame_bytes - shape.slot)
-        end, end_other = (place + 1) * shape.frame_bytes, (other + 1) * shape.frame_bytes
-        before[end - count : end] = after[end_other - count : end_other]
-        left -= count
-
-
-def _copy_delays(source: bytearray, tag: bytearray, shape: Shape) -> None:
-    """The end of the last stretch is the song's: its padding counts."""
-    at = shape.slot + _DELAYS
-    tag[at + 1] = tag[at + 1] & 0xF0 | source[at + 1] & 0x0F
-    tag[at + 2] = source[at + 2]
-
-
-def _retagged(tag: bytearray, shape: Shape, frames: int) -> bytes:
-    """The tag frame with the whole stream's counts; the table of a constant stream is a straight line."""
-    start, octets = shape.slot, (frames + 1) * shape.frame_bytes
-    struct.pack_into(">II", tag, start + _COUNTS, frames, octets)
-    tag[start + _COUNTS + 8 : start + _COUNTS + 108] = bytes(place * 256 // 100 for place in range(100))
-    struct.pack_into(">IH", tag, start + _MUSIC, octets, 0)  # players do not read the music's own checksum
-    struct.pack_into(">H", tag, start + _SUM, _crc16(tag[: start + _SUM]))
-    return bytes(tag)
-
-
-def _crc16(octets: bytes | bytearray) -> int:
+def _crc16(octets: bytes) -> int:
     register = 0
     for octet in octets:
         register ^= octet
