@@ -153,6 +153,7 @@ def _package(
         name = f"{stem}.{extension(request.output_format)}"
         with writer.part("audio", index, content_type(request.output_format), name, track.seconds) as part:
             _encode(track, request, part, control)
+        del track  # some 70 MB for three minutes, which the next one may need
     return Packed(writer.content_type, writer.finish())
 
 

@@ -30,21 +30,6 @@ class Track:
     seconds: float
 
 
-@dataclass(frozen=True, slots=True)
-class _Share:
-    """A control for one of several tracks: its fractions become parts of the whole."""
-
-    control: Control
-    place: int
-    count: int
-
-    def check_cancelled(self) -> None:
-        self.control.check_cancelled()
-
-    def report(self, phase: str, fraction: float, **counters: int) -> None:
-        self.control.report(phase, (self.place + fraction) / self.count, **counters)
-
-
 class SketchModel:
     """Owns the sampler, which is opened with the first song; all but the checks runs on one thread."""
 
@@ -112,13 +97,11 @@ class SketchModel:
 
         A song lasts at most `duration`; a longer score is faded out there.
         """
-        count = request.lm_batch_size * request.synth_batch_size
         for song in range(request.lm_batch_size):
             text = self.plan(request.model_copy(update={"lm_seed": request.lm_seed + song}), control)
             score = parse(text)
             for variation in range(request.synth_batch_size):
-                share = _Share(control, song * request.synth_batch_size + variation, count)
-                samples = self._rendered(score, request, request.seed + variation, share)
+                samples = self._rendered(score, request, request.seed + variation, control)
                 yield _track(replay_of(request, song, variation, abc=text), samples)
                 del samples  # the caller's alone while the next one is made
 
@@ -130,20 +113,24 @@ class SketchModel:
         return _track(replay_of(request, 0, 0, abc=text), samples)
 
     def stages(self, request: SongRequest) -> list[tuple[str, float]]:
-        """Phases of `generate` and, as their units, the seconds of audio expected."""
-        seconds = _expected_seconds(request) * request.lm_batch_size * request.synth_batch_size
-        return [(COMPOSING, seconds), (RENDERING, seconds), (ENCODING, seconds)]
+        """Phases of `generate` as often as they are entered, in order; their units are seconds of audio expected.
+
+        Encoding is the caller's, track by track.
+        """
+        seconds = _expected_seconds(request)
+        tracks = [(RENDERING, seconds), (ENCODING, seconds)] * request.synth_batch_size
+        return [*self.plan_stages(request), *tracks] * request.lm_batch_size
 
     def plan_stages(self, request: SongRequest) -> list[tuple[str, float]]:
-        """Phases of `plan`, as in `stages`."""
-        return [(COMPOSING, _expected_seconds(request))]
+        """Phases of `plan`, as in `stages`; none where the score is there."""
+        return [] if request.abc.strip() else [(COMPOSING, _expected_seconds(request))]
 
     def preview_stages(self, request: SketchRequest) -> list[tuple[str, float]]:
         """Phases of `preview`, as in `stages`."""
         seconds = _expected_seconds(request)
         if request.bars is not None:
             seconds = min(seconds, 2.5 * request.bars)
-        return [(COMPOSING, seconds), (RENDERING, seconds), (ENCODING, seconds)]
+        return [*self.plan_stages(request), (RENDERING, seconds), (ENCODING, seconds)]
 
     def _composed(self, request: SongRequest, seed: int) -> Score:
         longest = max(_limit_seconds(request) - TAIL_SECONDS, _SHORTEST_SONG_SECONDS)

@@ -3,13 +3,20 @@
 import io
 import itertools
 import json
+import weakref
+from collections.abc import Iterator
 
+import numpy as np
 import pytest
+from pydantic import JsonValue
 
 from engine.catalogue import Catalogue
-from engine.control import Uncontrolled
+from engine.control import Control, Uncontrolled
 from engine.errors import InvalidRequest, UnknownModel
-from engine.request import read_sketch, read_song
+from engine.request import SongRequest, read_sketch, read_song
+from engine.sketch.pipeline import SketchModel, Track
+from server.jobs.rates import RateBook, Stage
+from server.jobs.tracker import StageTracker
 from server.operations import Operations, Stopwatch, digest_of
 
 TUNE = "X:1\nM:4/4\nL:1/4\nQ:1/4=300\nK:C\nCDEF|\n"
@@ -73,7 +80,57 @@ def test_what_no_model_can_do_is_refused_before_any_job(operations: Operations) 
         operations.sketch(read_sketch({"abc": TUNE, "from_bar": 9}))
 
 
-def test_the_expected_stages_have_sizes(operations: Operations) -> None:
-    stages = operations.synth(read_song({"style": "folk", "lm_batch_size": 2})).stages
-    assert {stage.phase for stage in stages} == {"composing", "rendering", "encoding"}
-    assert all(stage.units > 0 for stage in stages)
+class Follower:
+    """A control that keeps a tracker's share after every report; its clock ticks once a report."""
+
+    def __init__(self, stages: tuple[Stage, ...]) -> None:
+        self.shares: list[float] = []
+        self.entries: list[tuple[str, float]] = []
+        self._ticks = itertools.count()
+        self._rates = RateBook()
+        self._tracker = StageTracker("sketch", stages)
+        self._tracker.start(next(self._ticks))
+
+    def check_cancelled(self) -> None:
+        """Never stop."""
+
+    def report(self, phase: str, fraction: float, **counters: int) -> None:
+        entered = phase != self._tracker.phase
+        self._tracker.advance(self._rates, phase, fraction, counters, next(self._ticks))
+        self.shares.append(self._tracker.share)
+        if entered:
+            self.entries.append((phase, self._tracker.share))
+
+
+@pytest.mark.parametrize("fields", [{"style": "folk", "duration": 3}, {"abc": TUNE}], ids=["composed", "abc"])
+def test_progress_through_several_tracks_rises_with_each_phase(
+    operations: Operations, fields: dict[str, JsonValue]
+) -> None:
+    prepared = operations.synth(read_song({**fields, "lm_batch_size": 2, "synth_batch_size": 2}))
+    follower = Follower(prepared.stages)
+    prepared.work("0" * 16, io.BytesIO(), follower, Stopwatch())
+    assert follower.shares == sorted(follower.shares)
+    assert follower.shares[-1] > 0.99
+    assert [phase for phase, _ in follower.entries] == [stage.phase for stage in prepared.stages]
+    starts = [share for _, share in follower.entries]
+    assert all(before < after for before, after in itertools.pairwise(starts))
+
+
+def test_a_track_is_let_go_before_the_next_is_made(
+    operations: Operations, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    alive: list[bool] = []
+
+    def generate(model: SketchModel, request: SongRequest, control: Control) -> Iterator[Track]:
+        for _ in range(2):
+            samples = np.zeros((480, 2), dtype=np.float32)
+            witness = weakref.ref(samples)
+            yield Track({}, samples, 48_000, 0.01)
+            del samples
+            alive.append(witness() is not None)
+
+    monkeypatch.setattr(SketchModel, "generate", generate)
+    prepared = operations.synth(read_song({"abc": TUNE, "synth_batch_size": 2}))
+    packed = prepared.work("0" * 16, io.BytesIO(), Uncontrolled(), Stopwatch())
+    assert len(packed.parts) == 4
+    assert alive == [False, False]

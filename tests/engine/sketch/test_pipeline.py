@@ -1,5 +1,7 @@
 """The sketch model: what it makes of a request, and that a replay gives the same samples."""
 
+from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -140,21 +142,29 @@ class Witness(Uncontrolled):
         self.reports.append((phase, fraction))
 
 
-def test_progress_covers_the_stages_and_rises_over_all_tracks(model: SketchModel) -> None:
-    request = song(style="pop", lyrics=LYRICS, synth_batch_size=2, duration=6)
+@pytest.mark.parametrize("fields", [{"lyrics": LYRICS}, {"abc": SHORT}], ids=["composed", "abc"])
+def test_stages_are_the_phases_in_the_order_they_are_entered(
+    model: SketchModel, fields: dict[str, Any]
+) -> None:
+    request = song(style="pop", lm_batch_size=2, synth_batch_size=2, **{**fields, "duration": 6})
     witness = Witness()
-    list(model.generate(request, witness))
-    rendering = [fraction for phase, fraction in witness.reports if phase == "rendering"]
-    assert rendering == sorted(rendering)
-    assert rendering[0] == 0
-    assert rendering[-1] == 1
-    assert [phase for phase, _ in model.stages(request)] == ["composing", "rendering", "encoding"]
-    assert {phase for phase, _ in witness.reports} == {"composing", "rendering"}
+    for _ in model.generate(request, witness):
+        witness.report("encoding", 0.0)
+        witness.report("encoding", 1.0)
+    entries = [
+        (phase, [fraction for _, fraction in reports])
+        for phase, reports in groupby(witness.reports, key=itemgetter(0))
+    ]
+    assert [phase for phase, _ in entries] == [phase for phase, _ in model.stages(request)]
+    assert all(fractions == sorted(fractions) for _, fractions in entries)
+    assert {(fractions[0], fractions[-1]) for _, fractions in entries} == {(0.0, 1.0)}
 
 
 def test_units_are_seconds_of_audio_within_the_duration(model: SketchModel) -> None:
-    assert model.stages(song(style="pop", duration=7, lm_batch_size=2)) == [
-        ("composing", 14), ("rendering", 14), ("encoding", 14)
-    ]  # fmt: skip
+    track = [("rendering", 7), ("encoding", 7)]
+    request = song(style="pop", duration=7, lm_batch_size=2, synth_batch_size=2)
+    assert model.stages(request) == [("composing", 7), *track, *track] * 2
+    assert model.stages(song(abc=SHORT, duration=7)) == track
     assert model.plan_stages(song(lyrics=LYRICS * 3, duration=300)) == [("composing", 40)]
-    assert model.preview_stages(sketch(abc=SHORT, bars=2))[1] == ("rendering", 5)
+    assert model.plan_stages(song(abc=SHORT)) == []
+    assert model.preview_stages(sketch(abc=SHORT, bars=2)) == [("rendering", 5), ("encoding", 5)]
