@@ -51,10 +51,9 @@ class SettingsError(EdgeError):
 class InvalidJson(EdgeError):
     """The body is not one JSON object; `line` and `column` count from 1 where known."""
 
-    def __init__(self, reason: str, line: int = 1, column: int = 1) -> None:
-        super().__init__(
-            f"The body is not a JSON object that can be read: {reason} (line {line}, column {column})."
-        )
+    def __init__(self, reason: str, line: int | None = None, column: int | None = None) -> None:
+        place = "" if line is None else f" (line {line}, column {column})"
+        super().__init__(f"The body is not a JSON object that can be read: {reason}{place}.")
         self.line = line
         self.column = column
 
@@ -274,7 +273,7 @@ def _blame(error: BaseException, body: dict[str, JSON]) -> None:
     """Add where in the request the error lies."""
     if isinstance(error, engine.InvalidRequest) and error.field:
         body["field"] = error.field
-    if isinstance(error, engine.ScoreError | InvalidJson):
+    if isinstance(error, engine.ScoreError | InvalidJson) and error.line is not None:
         body["line"] = error.line
         body["column"] = error.column
     if isinstance(error, engine.ScoreError):

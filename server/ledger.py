@@ -44,10 +44,7 @@ class Ledger:
 
     def stored(self, job_id: str, owner: str) -> Entry:
         """The record of the owner's finished result. Raises UnknownEntry, EntryExpired, NotStored."""
-        view = self._live(job_id)
-        if view is not None and view.owner == owner:
-            raise NotStored(job_id, f"This job is {view.state}; ask for its result once it is done.")
-        entry = self.entry(job_id, owner)
+        entry = self._ended(job_id, owner)
         if entry.state is not EntryState.STORED:
             status = self._status(entry)
             raise NotStored(
@@ -75,7 +72,7 @@ class Ledger:
 
     def delete(self, job_id: str, owner: str) -> None:
         """Give a finished job's room back. Raises UnknownEntry, EntryExpired, NotStored while it is unfinished."""
-        self.entry(job_id, owner)
+        self._ended(job_id, owner)
         self._store.delete(job_id)
 
     def settle(self, job: Job, state: JobState, code: str, error: str) -> None:
@@ -107,6 +104,13 @@ class Ledger:
         except StorageError:
             # The job has ended all the same; after a restart its accept record says "interrupted".
             _log.exception("could not record the end of job %s…", job_id[:6])
+
+    def _ended(self, job_id: str, owner: str) -> Entry:
+        """The record of the owner's job that has left the queue."""
+        view = self._live(job_id)
+        if view is not None and view.owner == owner:
+            raise NotStored(job_id, f"This job is {view.state}; wait for its end, or cancel it.")
+        return self.entry(job_id, owner)
 
     def _live(self, job_id: str) -> JobView | None:
         try:

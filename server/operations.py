@@ -121,11 +121,11 @@ class Operations:
     def sketch(self, asked: SketchRequest) -> Prepared:
         """A score, or a request composed first, into an audio preview; always by the built-in band."""
         model = self._catalogue.sketch
-        model.check_preview(asked)
         request = resolve_seeds(asked, self._draw_seed)
+        model.check_preview(request)
 
         def work(job_id: str, sink: BinaryIO, control: Control, watch: Stopwatch) -> Packed:
-            tracks = iter([model.preview(request, control)])
+            tracks = (model.preview(request, control) for _ in range(1))  # made when asked for, and timed
             return _package(tracks, request, job_id, sink, control, watch)
 
         stages = _stages(model.preview_stages(request))

@@ -16,12 +16,12 @@ class StorageError(Exception):
 
 
 class StoreFull(StorageError):
-    """Files or bytes are at the limit of the whole store; nothing was written."""
+    """Files or bytes of the whole store are at their limit, or would be over it; nothing more was written."""
 
     def __init__(self, files: int, max_files: int, used_bytes: int, max_bytes: int) -> None:
         super().__init__(
-            f"The result store is full ({files} of {max_files} files, {used_bytes} of {max_bytes} bytes); "
-            "delete results you no longer need or wait until older ones expire."
+            f"There is no room left for this among the results, which take {files} of {max_files} files and "
+            f"{used_bytes} of {max_bytes} bytes; delete some that you no longer need, or wait until older ones expire."
         )
 
 

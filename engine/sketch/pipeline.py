@@ -77,10 +77,12 @@ class SketchModel:
             raise InvalidRequest("cot", "A plan is a score; set cot to full or melody.")
 
     def check_preview(self, request: SketchRequest) -> None:
-        """As `check`; of a score given, the bars must exist."""
+        """As `check`; the bars must exist. Composes where no score is given, so the seeds must be resolved."""
         self.check(request)
         if request.abc.strip():
             _excerpt(parse(request.abc), request)
+        elif request.from_bar > 1:
+            _excerpt(self._composed(request, request.lm_seed), request)
 
     def plan(self, request: SongRequest, control: Control) -> str:
         """The score of the request as ABC text: the one it brings, else a new one drawn with `lm_seed`."""

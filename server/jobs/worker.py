@@ -73,10 +73,11 @@ class Worker:
         run = _Run(job.work, self._queue.control(job))
         error = contained(run)
         state, code, message = self._ending(error)
-        log.info("Job %s… (%s) is %s. %s", job.id[:6], job.operation, state, dict(run.numbers))
-        if error is not None:
-            if state is JobState.FAILED:
-                log.error("Job %s… (%s) failed: %s", job.id[:6], job.operation, outline(error))
+        name = f"Job {job.id[:6]}… ({job.operation})"
+        if error is None:
+            log.info("%s is done. %s", name, dict(run.numbers))
+        else:
+            _log_end(name, state, code, error)
             release_frames(error)
         _logged("Recording an ended job", partial(self._before_settle, job, state, code, message))
         self._queue.settle(job, state, code, message)
@@ -104,6 +105,16 @@ class _Run:
 
     def __call__(self) -> None:
         self.numbers = self.work(self.control) or {}
+
+
+def _log_end(name: str, state: JobState, code: str, error: BaseException) -> None:
+    """One line for an end that can be expected; the lines of code as well for one that cannot."""
+    if state is JobState.CANCELLED:
+        log.info("%s was cancelled.", name)
+    elif code == UNCLASSIFIED[1]:
+        log.error("%s failed: %s", name, outline(error))
+    else:
+        log.warning("%s failed: %s.", name, code)
 
 
 def _logged(what: str, call: Callable[[], object]) -> None:

@@ -96,19 +96,21 @@ def test_a_client_that_goes_is_not_an_empty_body() -> None:
         (b'{\n "a": }', "expecting value", 2, 7),
         (b'{"a": 1} x', "extra data", 1, 10),
         ('{\n"é\xff'.encode("latin-1"), "not UTF-8", 2, 2),
-        (b'{"a": NaN}', "NaN is no JSON number", 1, 1),
-        (b'{"a": -Infinity}', "-Infinity is no JSON number", 1, 1),
-        (b'{"a": 1e999}', "too large", 1, 1),
-        (b'{"a": ' + b"9" * 5000 + b"}", "limit", 1, 1),
-        (b'{"a": 1, "b": {"c": 1, "c": 2}}', "the name 'c' stands twice", 1, 1),
-        (b'{"a": "\\ud800"}', "surrogate", 1, 1),
-        (b"[" * 100_000, "nested too deeply", 1, 1),
-        (b'{"a":' * 100_000, "nested too deeply", 1, 1),
-        (b"[1]", "not an object", 1, 1),
-        (b"null", "not an object", 1, 1),
+        (b'{"a": NaN}', "NaN is no JSON number", None, None),
+        (b'{"a": -Infinity}', "-Infinity is no JSON number", None, None),
+        (b'{"a": 1e999}', "too large", None, None),
+        (b'{"a": ' + b"9" * 5000 + b"}", "limit", None, None),
+        (b'{"a": 1, "b": {"c": 1, "c": 2}}', "the name 'c' stands twice", None, None),
+        (b'{"a": "\\ud800"}', "surrogate", None, None),
+        (b"[" * 100_000, "nested too deeply", None, None),
+        (b'{"a":' * 100_000, "nested too deeply", None, None),
+        (b"[1]", "not an object", None, None),
+        (b"null", "not an object", None, None),
     ],
 )
-def test_what_is_wrong_is_told_with_its_place(body: bytes, reason: str, line: int, column: int) -> None:
+def test_what_is_wrong_is_told_with_its_place_where_it_is_known(
+    body: bytes, reason: str, line: int | None, column: int | None
+) -> None:
     with pytest.raises(InvalidJson, match=reason) as caught:
         parse_object(body)
     assert (caught.value.line, caught.value.column) == (line, column)
