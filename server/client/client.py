@@ -31,7 +31,8 @@ class Client:
     """Owner of the connections to one server; for one thread.
 
     Busy servers (429, 503 `shutting_down`) are waited for without end, telling `on_wait(seconds, reason)` each time;
-    broken connections are bridged for `reconnect_seconds`. A full result store (507) raises Refused at once.
+    broken connections are bridged for `reconnect_seconds`, but a server that cannot be connected to at the very first
+    is given up at once. A full result store (507) raises Refused at once.
     """
 
     def __init__(
@@ -48,6 +49,7 @@ class Client:
         reconnect_seconds: float = RECONNECT_SECONDS,
     ) -> None:
         self._connection = Connection(base_url, key, transport)
+        self._status_path = "/status" if key else "/health"
         self._surroundings = Surroundings(clock, sleep, random)
         self._nonce = nonce
         self._on_wait = on_wait
@@ -117,12 +119,15 @@ class Client:
             except httpx2.TransportError as error:
                 if download.received > received:
                     patience.connected()
-                patience.broken(self._connection.describe(error))
+                self._connection.bridge(error, patience)
         return download
 
     def status(self) -> dict[str, JsonValue]:
-        """The status snapshot, asked for once; Unreachable where the server does not answer."""
-        request = self._connection.request("GET", "/health")
+        """The status snapshot, asked for once; Unreachable where the server does not answer.
+
+        Where there is a key it is asked for where keys are checked, so that a wrong one is told (Refused).
+        """
+        request = self._connection.request("GET", self._status_path)
         return read_object(self._connection.ask(request, self._patience(0.0)))
 
     def _look(self, id: str, wait_seconds: float, patience: Patience) -> JobUpdate:

@@ -15,10 +15,11 @@ LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
 class Connection:
-    """Owner of the HTTP connections to one server."""
+    """Owner of the HTTP connections to one server, and of the knowledge whether it was ever heard."""
 
     def __init__(self, base_url: str, key: str, transport: httpx2.BaseTransport | None) -> None:
         self.address = base_url.rstrip("/")
+        self._heard = False
         self._http = httpx2.Client(
             base_url=_checked(self.address),
             headers=_authorization(key),
@@ -46,9 +47,9 @@ class Connection:
         """The accepting answer, its body read; asks again as `patience` allows, raises what a refusal stands for."""
         while True:
             try:
-                response = self._http.send(request)
+                response = self._send(request)
             except httpx2.TransportError as error:
-                patience.broken(self.describe(error))
+                self.bridge(error, patience)
                 continue
             if self.settled(response, patience):
                 return response
@@ -56,7 +57,7 @@ class Connection:
     @contextmanager
     def stream(self, request: httpx2.Request) -> Iterator[httpx2.Response]:
         """The answer to one sending, its body still to be read; TransportError where the connection breaks."""
-        response = self._http.send(request, stream=True)
+        response = self._send(request, stream=True)
         try:
             yield response
         finally:
@@ -75,6 +76,14 @@ class Connection:
             patience.connected()
         return verdict is Verdict.ACCEPT
 
+    def bridge(self, error: httpx2.TransportError, patience: Patience) -> None:
+        """Wait after a broken connection; Unreachable once that goes on for too long.
+
+        That is at once where there never was a connection: most likely nothing runs at this address.
+        """
+        absent = isinstance(error, httpx2.ConnectError | httpx2.ConnectTimeout) and not self._heard
+        (patience.absent if absent else patience.broken)(self.describe(error))
+
     def describe(self, error: httpx2.TransportError) -> str:
         """A sentence about a broken connection."""
         if isinstance(error, httpx2.ConnectError | httpx2.ConnectTimeout):
@@ -82,6 +91,11 @@ class Connection:
         if isinstance(error, httpx2.TimeoutException):
             return f"{self.address} did not answer in time."
         return f"The connection to {self.address} broke."
+
+    def _send(self, request: httpx2.Request, *, stream: bool = False) -> httpx2.Response:
+        response = self._http.send(request, stream=stream)
+        self._heard = True
+        return response
 
 
 def _checked(address: str) -> httpx2.URL:

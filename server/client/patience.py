@@ -42,9 +42,14 @@ class Patience:
         if self._broken_since is None:
             self._broken_since = now
         if now - self._broken_since >= self._limit_seconds:
-            self._give_up(reason)
+            tried = f" Gave up after {self._limit_seconds:.0f} seconds." if self._failures else ""
+            self.absent(f"{reason}{tried}")
         self._failures += 1
         self._wait(reconnect_delay(self._failures, self._surroundings.random()), reason)
+
+    def absent(self, reason: str) -> NoReturn:
+        """Give up without a wait: Unreachable."""
+        raise Unreachable(f"{reason} Is the server running?")
 
     def connected(self) -> None:
         """The server was heard: an absence that begins after this is a new one."""
@@ -54,7 +59,3 @@ class Patience:
     def _wait(self, seconds: float, reason: str) -> None:
         self._on_wait(seconds, reason)
         self._surroundings.sleep(seconds)
-
-    def _give_up(self, reason: str) -> NoReturn:
-        tried = f"Gave up after {self._limit_seconds:.0f} seconds. " if self._failures else ""
-        raise Unreachable(f"{reason} {tried}Is the server running?")

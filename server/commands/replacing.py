@@ -1,5 +1,6 @@
 """Files that appear whole or not at all."""
 
+import errno
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,12 +16,22 @@ def replacing(path: Path, mark: str) -> Iterator[BinaryIO]:
     """
     if path.is_dir():
         raise IsADirectoryError(None, "That is a folder; name a file in it", str(path))
+    if not path.parent.is_dir():
+        raise FileNotFoundError(errno.ENOENT, "There is no such folder; make it first", str(path.parent))
     beside = path.with_name(f".{path.name}.{mark}.part")
+    opened = _opened(beside, path)
     try:
-        with beside.open("xb") as file:
+        with opened as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
         beside.replace(path)
     finally:
         beside.unlink(missing_ok=True)
+
+
+def _opened(beside: Path, path: Path) -> BinaryIO:
+    try:
+        return beside.open("xb")
+    except OSError as error:  # in the words of the file that was asked for
+        raise OSError(error.errno, error.strerror, str(path)) from error

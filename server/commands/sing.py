@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from server.commands.endings import told
+from server.commands.endings import terminable, told
 
 if TYPE_CHECKING:
     from pydantic import JsonValue
@@ -22,16 +22,19 @@ def sing(
         Path, typer.Option("-o", "--output", help="File to write: .mp3, .opus, .flac or .wav.")
     ],
     style: Annotated[str, typer.Option(help="Tags such as 'folk, 84 BPM, acoustic guitar'.")] = "",
-    lyrics: Annotated[str, typer.Option(help="Words with [Verse] and [Chorus] lines; - reads stdin.")] = "",
+    lyrics: Annotated[
+        str, typer.Option(help="Words for the melody, with [Verse] and [Chorus] lines; - reads stdin.")
+    ] = "",
     lyrics_file: Annotated[Path | None, typer.Option(help="File with the words.", show_default=False)] = None,
     abc_file: Annotated[
-        Path | None, typer.Option(help="ABC score to sing instead.", show_default=False)
+        Path | None, typer.Option(help="ABC score to play instead.", show_default=False)
     ] = None,
     seed: Annotated[
         int | None, typer.Option(help="Same seed, same song.", min=0, show_default="random")
     ] = None,
     duration: Annotated[
-        float | None, typer.Option(help="Longest length in seconds.", show_default=False)
+        float | None,
+        typer.Option(help="Longest length in seconds; at most 360 unless told.", show_default=False),
     ] = None,
     score: Annotated[
         Path | None, typer.Option(help="Also write the score, as ABC.", show_default=False)
@@ -43,12 +46,16 @@ def sing(
         str, typer.Option(envvar="STUDIO_API_KEY", help="That server's key.", show_default=False)
     ] = "",
 ) -> None:
-    """Make one song and write it to a file."""
+    """Make one song and write it to a file.
+
+    In this version nobody sings: a lead instrument plays the singer's part. The words shape its melody and stand in
+    the score.
+    """
     if lyrics and lyrics_file:
         raise typer.BadParameter("give the words once: --lyrics or --lyrics-file", param_hint="--lyrics-file")
     if score == output:
         raise typer.BadParameter("name another file than the song's", param_hint="--score")
-    with told():
+    with told(), terminable():
         from server.commands.song import Wish
 
         chosen_seed = secrets.randbits(SEED_BITS) if seed is None else seed

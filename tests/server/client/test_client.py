@@ -3,6 +3,7 @@
 import io
 from collections import deque
 from collections.abc import Iterator
+from contextlib import ExitStack
 
 import pytest
 
@@ -119,15 +120,36 @@ def test_a_refusal_that_waiting_does_not_mend_is_raised_at_once(
     assert recorder.slept == []
 
 
-def test_an_absent_server_is_given_up(recorder: Recorder) -> None:
+def test_a_server_that_was_never_there_is_given_up_at_once(recorder: Recorder) -> None:
     with studio_double() as double:
         address = double.address
     with (
         recorder.client(address, reconnect_seconds=5.0) as client,
-        pytest.raises(Unreachable, match="Cannot connect"),
+        pytest.raises(Unreachable, match="Cannot connect") as told,
     ):
         client.submit("/synth", {"style": "folk"})
+    assert "Gave up after" not in str(told.value)
+    assert recorder.slept == []
+
+
+def test_a_server_that_goes_away_is_waited_for_and_then_given_up(recorder: Recorder) -> None:
+    with ExitStack() as stack:
+        with studio_double() as double:
+            client = stack.enter_context(recorder.client(double.address, reconnect_seconds=5.0))
+            client.status()
+            double.refusals.append(DROP)  # the connection that is there ends with the next request
+        with pytest.raises(Unreachable, match=r"Gave up after 5 seconds\. Is the server running\?"):
+            client.submit("/synth", {"style": "folk"})
     assert recorder.slept == [0.5, 1, 2, 4]
+
+
+@pytest.mark.parametrize(("key", "path"), [("", "/health"), ("secret", "/status")])
+def test_a_key_is_shown_where_keys_are_checked(
+    studio: Studio, recorder: Recorder, key: str, path: str
+) -> None:
+    with recorder.client(studio.address, key) as client:
+        client.status()
+    assert [seen.path for seen in studio.seen] == [path]
 
 
 def test_following_tells_each_update_until_done(client: Client, studio: Studio) -> None:

@@ -44,5 +44,14 @@ def test_a_folder_in_the_way_is_told_before_the_work(tmp_path: Path) -> None:
 
 
 def test_a_missing_folder_is_told_before_the_work(tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError), replacing(tmp_path / "no" / "song.mp3", "1"):
+    with pytest.raises(FileNotFoundError) as told, replacing(tmp_path / "no" / "song.mp3", "1"):
         raise AssertionError("the work began")
+    assert told.value.filename == str(tmp_path / "no")
+
+
+def test_a_file_that_cannot_be_made_is_named_as_it_was_asked_for(tmp_path: Path) -> None:
+    (tmp_path / ".song.mp3.1.part").mkdir()
+    with pytest.raises(FileExistsError) as told, replacing(tmp_path / "song.mp3", "1"):
+        raise AssertionError("the work began")
+    assert told.value.filename == str(tmp_path / "song.mp3")
+    (tmp_path / ".song.mp3.1.part").rmdir()
