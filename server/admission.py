@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from engine.errors import InvalidRequest
 from server.errors import IdempotencyMismatch
 from server.jobs.errors import QueueFull, UnknownJob
-from server.jobs.job import Job, JobControl
+from server.jobs.job import Job, JobControl, JobView
 from server.jobs.serial_queue import SerialQueue
 from server.operations import Prepared, Stopwatch
 from storage.entry import JSON, Entry, EntryState
@@ -23,10 +23,10 @@ _KEY = re.compile(r"[\x21-\x7e]{1,255}")
 
 @dataclass(frozen=True, slots=True)
 class Admitted:
-    """An accepted submission; `replayed` where a known Idempotency-Key named an earlier one."""
+    """An accepted submission: the new job as it was queued, or None where a known Idempotency-Key named an earlier one."""
 
     job_id: str
-    replayed: bool
+    queued: JobView | None
 
 
 def check_idempotency_key(key: str | None) -> str:
@@ -101,21 +101,22 @@ class Gate:
             if accepted.id != job.id:
                 return _replay(accepted, prepared)
             undo.callback(self._store.withdraw, job.id)
+            view = self._queue.view(job.id)
             # Unknown only where another caller with the same key cancelled it meanwhile: accepted all the same.
             with suppress(UnknownJob):
                 self._queue.release(job.id)
             undo.pop_all()
         _log.info("job %s… accepted: %s by %s", job.id[:6], prepared.operation, prepared.model)
-        return Admitted(job.id, replayed=False)
+        return Admitted(job.id, view)
 
     def _job(self, prepared: Prepared, owner: str) -> Job:
         job_id = self._draw_id()
         request_context = copy_context()  # what the work logs bears the request's id
 
         def work(control: JobControl) -> Mapping[str, JSON]:
-            return request_context.run(self._make, job_id, prepared, control)
+            return request_context.run(self._make, job, prepared, control)
 
-        return Job(
+        job = Job(
             id=job_id,
             operation=prepared.operation,
             model=prepared.model,
@@ -124,19 +125,19 @@ class Gate:
             stages=prepared.stages,
             work=work,
         )
+        return job
 
-    def _make(self, job_id: str, prepared: Prepared, control: JobControl) -> Mapping[str, JSON]:
+    def _make(self, job: Job, prepared: Prepared, control: JobControl) -> Mapping[str, JSON]:
         """Run the work into a staged file and publish it: done means downloadable."""
-        watch = Stopwatch()
-        started_at = self._clock()
-        with self._store.stage(job_id) as staged:
-            packed = prepared.work(job_id, staged, control, watch)
+        stopwatch = Stopwatch()
+        with self._store.stage(job.id) as staged:
+            packed = prepared.work(job.id, staged, control, stopwatch)
             staged.seal()  # before the metrics are read, which are to include the way to the disk
-            metrics = watch.metrics()
+            metrics = stopwatch.metrics()
             detail: dict[str, JSON] = {
                 "operation": prepared.operation,
                 "model": prepared.model,
-                "started_at": started_at,
+                "started_at": job.started_at,
                 "finished_at": self._clock(),
                 "metrics": metrics,
             }
@@ -147,4 +148,4 @@ class Gate:
 def _replay(entry: Entry, prepared: Prepared) -> Admitted:
     if entry.request_digest != prepared.digest:
         raise IdempotencyMismatch
-    return Admitted(entry.id, replayed=True)
+    return Admitted(entry.id, None)

@@ -87,7 +87,7 @@ async def sweep_for_ever(parts: Parts, pause: Callable[[float], Awaitable[None]]
 
 def begin_stop(parts: Parts) -> None:
     """Stop admission and take the queued jobs out; the active one is asked to stop. Safe to repeat."""
-    parts.ledger.close()
+    parts.book.close()
     parts.watch.notify()
 
 

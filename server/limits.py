@@ -26,6 +26,7 @@ UPLOADS: Final = 2
 LOG_STREAMS: Final = 2
 EVENT_STREAMS: Final = 64
 WAITS: Final = 64
+MAX_WAIT_SECONDS: Final = 45
 CONNECTIONS: Final = 512
 MAX_BODY_BYTES: Final = 64 * 1024 * 1024
 MAX_JSON_BYTES: Final = 2 * 1024 * 1024
@@ -52,10 +53,15 @@ class Slots:
         """Places taken now."""
         return self._held
 
+    @property
+    def full(self) -> bool:
+        """Whether no place is free now."""
+        return self._held >= self.total
+
     @contextmanager
     def slot(self) -> Iterator[None]:
         """Hold one place for a `with` block; raises the kind's TooMany at once where none is free."""
-        if self._held >= self.total:
+        if self.full:
             raise self._refusal(self._what, self.total)
         self._held += 1
         try:

@@ -57,7 +57,7 @@ class Stopwatch:
 class Work(Protocol):
     """Makes one job's whole body in `sink`; runs on the worker thread."""
 
-    def __call__(self, job_id: str, sink: BinaryIO, control: Control, watch: Stopwatch) -> Packed:
+    def __call__(self, job_id: str, sink: BinaryIO, control: Control, stopwatch: Stopwatch) -> Packed:
         """Write the body; raises what the engine, the store or the control raise."""
 
 
@@ -78,6 +78,11 @@ def digest_of(operation: str, fields: Mapping[str, object]) -> str:
     return hashlib.sha256(canonical.encode()).hexdigest()
 
 
+def _digest(operation: str, asked: SongRequest, model_id: str) -> str:
+    """As `digest_of`: naming the default model is the same as leaving it out."""
+    return digest_of(operation, asked.model_dump() | {"model": model_id})
+
+
 def _stages(estimates: Sequence[tuple[str, float]]) -> tuple[Stage, ...]:
     return tuple(Stage(phase, units) for phase, units in estimates)
 
@@ -95,11 +100,11 @@ class Operations:
         model.check(asked)
         request = resolve_seeds(asked, self._draw_seed)
 
-        def work(job_id: str, sink: BinaryIO, control: Control, watch: Stopwatch) -> Packed:
-            return _package(model.generate(request, control), request, job_id, sink, control, watch)
+        def work(job_id: str, sink: BinaryIO, control: Control, stopwatch: Stopwatch) -> Packed:
+            return _package(model.generate(request, control), request, job_id, sink, control, stopwatch)
 
         return Prepared(
-            "synth", model.id, _stages(model.stages(request)), digest_of("synth", asked.model_dump()), work
+            "synth", model.id, _stages(model.stages(request)), _digest("synth", asked, model.id), work
         )
 
     def plan(self, asked: SongRequest) -> Prepared:
@@ -108,15 +113,15 @@ class Operations:
         model.check_plan(asked)
         request = resolve_seeds(asked, self._draw_seed)
 
-        def work(job_id: str, sink: BinaryIO, control: Control, watch: Stopwatch) -> Packed:
-            with watch.pipeline():
+        def work(job_id: str, sink: BinaryIO, control: Control, stopwatch: Stopwatch) -> Packed:
+            with stopwatch.pipeline():
                 score = model.plan(request, control).encode()
             sink.write(score)
             kind = "text/vnd.abc"
             return Packed(kind, (Part("score", 0, kind, 0, len(score), None, f"{job_id}.abc"),))
 
         stages = _stages(model.plan_stages(request))
-        return Prepared("plan", model.id, stages, digest_of("plan", asked.model_dump()), work)
+        return Prepared("plan", model.id, stages, _digest("plan", asked, model.id), work)
 
     def sketch(self, asked: SketchRequest) -> Prepared:
         """A score, or a request composed first, into an audio preview; always by the built-in band."""
@@ -124,12 +129,12 @@ class Operations:
         request = resolve_seeds(asked, self._draw_seed)
         model.check_preview(request)
 
-        def work(job_id: str, sink: BinaryIO, control: Control, watch: Stopwatch) -> Packed:
+        def work(job_id: str, sink: BinaryIO, control: Control, stopwatch: Stopwatch) -> Packed:
             tracks = (model.preview(request, control) for _ in range(1))  # made when asked for, and timed
-            return _package(tracks, request, job_id, sink, control, watch)
+            return _package(tracks, request, job_id, sink, control, stopwatch)
 
         stages = _stages(model.preview_stages(request))
-        return Prepared("sketch", model.id, stages, digest_of("sketch", asked.model_dump()), work)
+        return Prepared("sketch", model.id, stages, _digest("sketch", asked, model.id), work)
 
 
 def _package(
@@ -138,12 +143,12 @@ def _package(
     job_id: str,
     sink: BinaryIO,
     control: Control,
-    watch: Stopwatch,
+    stopwatch: Stopwatch,
 ) -> Packed:
     """Write each track as it is made, so that one track at a time is held in memory."""
     writer = MultipartWriter(sink, job_id)
     for index in itertools.count():
-        with watch.pipeline():
+        with stopwatch.pipeline():
             track = next(tracks, None)
         if track is None:
             break

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from server.access import Keys, load_secret
 from server.admission import Gate
 from server.errors import job_outcome
+from server.job_book import JobBook
 from server.jobs.job import Job, JobState
 from server.jobs.rates import RateBook
 from server.jobs.serial_queue import SerialQueue
 from server.jobs.worker import Worker
-from server.ledger import Ledger
 from server.limits import Limits
 from server.log_ring import LogRing
 from server.metrics import Metrics
@@ -35,7 +35,7 @@ class Parts:
     store: ResultStore
     watch: Watch
     limits: Limits
-    ledger: Ledger
+    book: JobBook
     gate: Gate
     worker: Worker
     board: StatusBoard
@@ -60,18 +60,18 @@ def assemble(settings: Settings, log_ring: LogRing, clock: Callable[[], float] =
     rates = load_rates(settings.data_directory)
     queue = SerialQueue(settings.queue_limit, clock, watch.notify, rates=rates)
     limits = Limits()
-    ledger = Ledger(queue, store, clock)
-    ledger.interrupt_leftovers(leftovers)
+    book = JobBook(queue, store, clock)
+    book.interrupt_leftovers(leftovers)
     board = StatusBoard(queue, store, limits)
     metrics = Metrics(board)
 
     def before_settle(job: Job, state: JobState, code: str, error: str) -> None:
-        ledger.settle(job, state, code, error)
+        book.settle(job, state, code, error)
         metrics.job_ended(job.operation, str(state), clock() - (job.started_at or clock()))
 
     worker = Worker(queue, job_outcome, before_settle)
     gate = Gate(queue, store, clock, draw_job_id)
     keys = Keys(settings.api_keys, load_secret(settings.data_directory, secrets.token_bytes))
     return Parts(
-        settings, keys, rates, queue, store, watch, limits, ledger, gate, worker, board, metrics, log_ring
+        settings, keys, rates, queue, store, watch, limits, book, gate, worker, board, metrics, log_ring
     )

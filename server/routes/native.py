@@ -13,16 +13,17 @@ from starlette.routing import Route
 from engine.errors import InvalidRequest
 from engine.request import read_sketch, read_song
 from server.admission import Gate, check_idempotency_key
-from server.bodies import read_json_object
-from server.ledger import Ledger
-from server.limits import Limits
+from server.bodies import check_declared_size, read_json_object
+from server.job_book import JobBook, fields_of
+from server.limits import MAX_JSON_BYTES, MAX_WAIT_SECONDS, Limits
 from server.operations import Operations, Prepared
 from server.responses import EventStream, ResultResponse, json_response
 from server.watch import Watch
 from storage.entry import JSON, Entry, Part
 from storage.errors import EntryExpired, UnknownEntry
 
-MAX_WAIT_SECONDS = 45.0
+SUBMISSION = ("id", "status", "queue_position", "eta_seconds", "eta_source")
+_PARTS = {"track": ("audio", "score"), "replay": ("replay",)}  # what a query parameter may stand for
 _FINISHED = ("done", "failed", "cancelled")
 Asked = TypeVar("Asked")
 
@@ -31,11 +32,11 @@ class NativeRoutes:
     """Handlers of the native API over the parts that decide."""
 
     def __init__(
-        self, operations: Operations, gate: Gate, ledger: Ledger, watch: Watch, limits: Limits
+        self, operations: Operations, gate: Gate, book: JobBook, watch: Watch, limits: Limits
     ) -> None:
         self._operations = operations
         self._gate = gate
-        self._ledger = ledger
+        self._book = book
         self._watch = watch
         self._limits = limits
 
@@ -64,17 +65,19 @@ class NativeRoutes:
     async def _submit(
         self, request: Request, read: Callable[[object], Asked], prepare: Callable[[Asked], Prepared]
     ) -> Response:
-        owner = request.state.owner
-        key = check_idempotency_key(request.headers.get("idempotency-key"))
-        self._gate.check(owner, key)
+        owner, sent_key = request.state.owner, request.headers.get("idempotency-key")
+        check_declared_size(request, MAX_JSON_BYTES)
+        self._gate.check(owner, sent_key or "")
+        key = check_idempotency_key(sent_key)
         payload = await read_json_object(request, self._limits)
         prepared = await self._limits.run(lambda: prepare(read(payload)))
         admitted = await self._limits.run(lambda: self._gate.admit(prepared, owner, key))
-        job = self._ledger.describe(admitted.job_id, owner)
-        answer = {name: job[name] for name in ("id", "status", "queue_position", "eta_seconds", "eta_source")}
-        if admitted.replayed:
-            return json_response(answer, headers={"Idempotent-Replay": "true"})
-        return json_response(answer, status=202)
+        if admitted.queued is not None:
+            queued = fields_of(admitted.queued)
+            return json_response({name: queued[name] for name in SUBMISSION}, status=202)
+        job = self._book.describe(admitted.job_id, owner)
+        answer = {name: job[name] for name in SUBMISSION}
+        return json_response(answer, headers={"Idempotent-Replay": "true"})
 
     async def job(self, request: Request) -> Response:
         """A job by its id: read, cancel, delete."""
@@ -85,20 +88,22 @@ class NativeRoutes:
         """A job's state, waiting for its end where asked, or its result."""
         job_id, owner = _job_id(request), request.state.owner
         query = request.query_params
-        if query.get("result") == "1" or "track" in query or "replay" in query:
+        if {"result", "track", "replay"} & query.keys():
             return await self._result(request, job_id, owner)
         seconds = _wait_seconds(query.get("wait"))
         if seconds and request.method != "HEAD":
             return json_response(await self._wait(job_id, owner, seconds))
-        return json_response(self._ledger.describe(job_id, owner))
+        return json_response(self._book.describe(job_id, owner))
 
     async def _wait(self, job_id: str, owner: str, seconds: float) -> dict[str, JSON]:
         """The job as it is when it has ended, or when the time is up."""
+        if self._limits.waits.full:  # a poll is always answered
+            return self._book.describe(job_id, owner)
         deadline = time.monotonic() + seconds
         with self._limits.waits.slot(), self._watch.subscribe(job_id) as changed:
             while True:
                 changed.clear()
-                job = self._ledger.describe(job_id, owner)
+                job = self._book.describe(job_id, owner)
                 left = deadline - time.monotonic()
                 if job["status"] in _FINISHED or left <= 0:
                     return job
@@ -108,8 +113,8 @@ class NativeRoutes:
                     continue
 
     async def _result(self, request: Request, job_id: str, owner: str) -> Response:
-        part = _asked_part(request, self._ledger.stored(job_id, owner))
-        lease = await self._limits.run(lambda: self._ledger.lease(job_id, owner))
+        part = _asked_part(request, self._book.stored(job_id, owner))
+        lease = await self._limits.run(lambda: self._book.lease(job_id, owner))
         return ResultResponse(lease, part, request, self._limits)
 
     async def change(self, request: Request) -> Response:
@@ -117,19 +122,21 @@ class NativeRoutes:
         job_id, owner = _job_id(request), request.state.owner
         if request.query_params.get("cancel") != "1":
             raise InvalidRequest("cancel", "POST /job cancels a job: send it as /job?id=…&cancel=1.")
-        status = await self._limits.run_reserved(lambda: self._ledger.cancel(job_id, owner))
+        status, was_waiting = self._book.cancel(job_id, owner)
+        if was_waiting:
+            await self._limits.run_reserved(lambda: self._book.record_cancelled(job_id))
         return json_response({"status": status})
 
     async def remove(self, request: Request) -> Response:
         """Free a finished result before its time."""
         job_id, owner = _job_id(request), request.state.owner
-        await self._limits.run_reserved(lambda: self._ledger.delete(job_id, owner))
+        await self._limits.run_reserved(lambda: self._book.delete(job_id, owner))
         return Response(status_code=204)
 
     async def events(self, request: Request) -> Response:
         """A job's states as server-sent events, the last of them its end."""
         job_id, owner = _job_id(request), request.state.owner
-        self._ledger.describe(job_id, owner)
+        self._book.describe(job_id, owner)
         return EventStream(self._job_events(job_id, owner), self._limits.event_streams)
 
     async def _job_events(self, job_id: str, owner: str) -> AsyncGenerator[tuple[str, str], None]:
@@ -137,7 +144,7 @@ class NativeRoutes:
             while True:
                 changed.clear()
                 try:
-                    job = self._ledger.describe(job_id, owner)
+                    job = self._book.describe(job_id, owner)
                 except (UnknownEntry, EntryExpired):  # deleted or expired between two looks
                     return
                 yield "job", json.dumps(job, ensure_ascii=False)
@@ -161,18 +168,22 @@ def _wait_seconds(text: str | None) -> float:
     except ValueError:
         seconds = -1.0
     if not 0 <= seconds <= MAX_WAIT_SECONDS:
-        raise InvalidRequest("wait", f"wait must be a number of seconds from 0 to {MAX_WAIT_SECONDS:.0f}.")
+        raise InvalidRequest("wait", f"wait must be a number of seconds from 0 to {MAX_WAIT_SECONDS}.")
     return seconds
 
 
 def _asked_part(request: Request, entry: Entry) -> Part | None:
     """The part that the query names; None for the whole body. Raises InvalidRequest where there is none such."""
-    for name, kinds in (("track", ("audio", "score")), ("replay", ("replay",))):
-        text = request.query_params.get(name)
-        if text is None:
-            continue
-        found = [part for part in entry.parts if part.name in kinds and str(part.track) == text]
-        if not found:
-            raise InvalidRequest(name, f"This result has no {name} {text[:20]!r}; tracks are counted from 0.")
-        return found[0]
-    return None
+    query = request.query_params
+    if query.get("result", "1") != "1":
+        raise InvalidRequest("result", "result must be 1; leave it out to ask for the job's state.")
+    asked = [name for name in _PARTS if name in query]
+    if len(asked) > 1:
+        raise InvalidRequest(asked[1], "Ask for a track or for a replay, one at a time.")
+    if not asked:
+        return None
+    name, number = asked[0], query[asked[0]]
+    found = [part for part in entry.parts if part.name in _PARTS[name] and str(part.track) == number]
+    if not found:
+        raise InvalidRequest(name, f"This result has no {name} {number[:20]!r}; tracks are counted from 0.")
+    return found[0]

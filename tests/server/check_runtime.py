@@ -307,6 +307,10 @@ def test_results_keep_their_expiry_and_interrupted_jobs_say_so_after_a_kill(tmp_
         assert server.job(done)["expires_at"] == finished["expires_at"]
         assert len(server.client.get("/job", params={"id": done, "track": "0"}).content) == 4321
         assert [server.job(id)["code"] for id in (running, queued)] == ["interrupted_by_restart"] * 2
+        queue = server.status()["queue"]
+        assert [queue[name] for name in ("pending", "rejected", "completed", "failed", "cancelled")] == [
+            0
+        ] * 5
         assert server.submit("slow-write", seconds=20, size=MEGABYTE, key="mine") == running
         assert not list((tmp_path / "output" / "jobs").glob(".staging*"))
         assert server.advance(0) == []
@@ -354,8 +358,8 @@ def test_a_kill_at_any_moment_leaves_whole_results_or_interrupted_jobs(tmp_path:
     known: list[str] = []
     for _ in range(2):
         with ServerProcess(tmp_path / "output", environ={"YUE2_QUEUE_LIMIT": "64"}) as server:
-            moment = dice.random() * 0.25
-            killer = threading.Timer(moment, server.process.kill)
+            known.append(server.submit("write", size=dice.randrange(1, 400_000)))
+            killer = threading.Timer(dice.random() * 0.25, server.process.kill)
             killer.start()
             try:
                 while True:
@@ -420,8 +424,8 @@ def test_health_is_answered_through_a_burst_of_refusals(shared: ServerProcess) -
         probes = [shared.client.get("/health") for _ in range(20)]
         codes = list(burst)
     queue = shared.status()["queue"]
-    for id in reversed(ids):
-        shared.cancel(id)
+    assert [shared.job(id)["http"] for id in ids] == [200] * 8
+    assert [shared.cancel(id) for id in reversed(ids)] == ["cancelled"] * 7 + ["running"]
     drain(shared)
     assert codes == [429] * 32
     assert {probe.status_code for probe in probes} == {200}

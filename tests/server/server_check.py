@@ -35,10 +35,11 @@ from server.jobs.rates import Stage
 from server.log_ring import LogRing
 from server.operations import Packed, Prepared, Stopwatch, digest_of
 from server.parts import Parts, assemble
-from server.process import STOP_SECONDS, address, bind, run_server, set_up_logging
+from server.process import STOP_SECONDS, run_server, set_up_logging
 from server.responses import ResultResponse, json_response
 from server.serve import product_routes
 from server.settings import load
+from server.starting import address, bind
 from storage.entry import JSON, Part
 from storage.lock import OutputLock
 
@@ -69,8 +70,8 @@ def read_check(payload: object) -> Check:
 def prepare(check: Check) -> Prepared:
     """The check as work for the queue."""
 
-    def work(job_id: str, sink: BinaryIO, control: Control, watch: Stopwatch) -> Packed:
-        with watch.pipeline():
+    def work(job_id: str, sink: BinaryIO, control: Control, stopwatch: Stopwatch) -> Packed:
+        with stopwatch.pipeline():
             _DOINGS[check.mode](check, sink, control)
         length = sink.tell()
         kind = "application/octet-stream"
@@ -187,7 +188,7 @@ class CheckRoutes:
         parts.gate.check(owner, key)
         prepared = prepare(read_check(await read_json_object(request, parts.limits)))
         admitted = await parts.limits.run(lambda: parts.gate.admit(prepared, owner, key))
-        return json_response({"id": admitted.job_id}, status=200 if admitted.replayed else 202)
+        return json_response({"id": admitted.job_id}, status=202 if admitted.queued else 200)
 
     async def answer(self, request: Request) -> Response:
         """Queue a check and answer its result."""
@@ -200,7 +201,7 @@ class CheckRoutes:
             job = await self._end_of(admitted.job_id, owner)
             if job["status"] != "done":
                 return json_response(job, status=504 if job["status"] in ("queued", "running") else 500)
-            lease = await parts.limits.run(lambda: parts.ledger.lease(admitted.job_id, owner))
+            lease = await parts.limits.run(lambda: parts.book.lease(admitted.job_id, owner))
             return ResultResponse(lease, lease.entry.parts[0], request, parts.limits, held=held.pop_all())
 
     async def _end_of(self, job_id: str, owner: str) -> dict[str, JSON]:
@@ -208,10 +209,10 @@ class CheckRoutes:
         parts = self._parts
         with suppress(TimeoutError), parts.watch.subscribe(job_id) as changed:
             async with asyncio.timeout(parts.settings.sync_deadline_seconds):
-                while parts.ledger.describe(job_id, owner)["status"] in ("queued", "running"):
+                while parts.book.describe(job_id, owner)["status"] in ("queued", "running"):
                     await changed.wait()
                     changed.clear()
-        return parts.ledger.describe(job_id, owner)
+        return parts.book.describe(job_id, owner)
 
 
 class MovableClock:

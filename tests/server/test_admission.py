@@ -23,7 +23,7 @@ from storage.store import ResultStore
 def prepared(digest: str = "d") -> Prepared:
     """Work that writes nothing."""
 
-    def work(job_id: str, sink: BinaryIO, control: Control, watch: Stopwatch) -> Packed:
+    def work(job_id: str, sink: BinaryIO, control: Control, stopwatch: Stopwatch) -> Packed:
         return Packed("text/plain", ())
 
     return Prepared("check", "none", (Stage("working", 1.0),), digest, work)
@@ -56,7 +56,8 @@ def test_an_admitted_job_is_recorded_and_takeable(door: Door) -> None:
     job = door.queue.take()
     assert job is not None
     assert (job.id, entry.owner, entry.detail["operation"]) == (admitted.job_id, "ann", "check")
-    assert not admitted.replayed
+    assert admitted.queued is not None
+    assert (admitted.queued.state, admitted.queued.queue_position) == ("queued", 1)
 
 
 def test_a_refusal_leaves_no_record_and_counts_once(door: Door) -> None:
@@ -111,7 +112,7 @@ def test_a_stop_between_record_and_release_leaves_neither(
 def test_a_known_key_answers_the_same_job_and_another_body_is_a_mismatch(door: Door) -> None:
     first = door.gate.admit(prepared(), "ann", "k")
     again = door.gate.admit(prepared(), "ann", "k")
-    assert (again.job_id, again.replayed) == (first.job_id, True)
+    assert (again.job_id, again.queued) == (first.job_id, None)
     with pytest.raises(IdempotencyMismatch):
         door.gate.admit(prepared("other"), "ann", "k")
     assert door.gate.admit(prepared("other"), "bob", "k").job_id != first.job_id

@@ -41,6 +41,22 @@ def test_model_work_is_timed_apart_from_packaging() -> None:
     }
 
 
+def test_what_the_model_does_is_timed_as_model_work(operations: Operations) -> None:
+    for prepared in (
+        operations.sketch(read_sketch({"abc": TUNE})),
+        operations.synth(read_song({"abc": TUNE})),
+        operations.plan(read_song({"style": "folk"})),
+    ):
+        stopwatch = Stopwatch()
+        prepared.work("0" * 16, io.BytesIO(), Uncontrolled(), stopwatch)
+        assert stopwatch.pipeline_seconds > 0
+
+
+def test_naming_the_default_model_is_the_same_request(operations: Operations) -> None:
+    named = operations.synth(read_song({"abc": TUNE, "model": "sketch"}))
+    assert named.digest == operations.synth(read_song({"abc": TUNE})).digest
+
+
 def test_model_work_that_fails_is_timed_too() -> None:
     ticks = iter([0.0, 1.0, 3.0, 5.0])
     watch = Stopwatch(lambda: next(ticks))

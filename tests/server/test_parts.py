@@ -29,5 +29,5 @@ def test_what_was_accepted_before_is_interrupted_with_a_fixed_expiry(tmp_path: P
     first.store.accept(Entry("0123456789abcdef", EntryState.ACCEPTED, "", 1000.0))
     second = assemble(settings, LogRing(), lambda: 1050.0)
     third = assemble(settings, LogRing(), lambda: 1090.0)
-    told = [parts.ledger.describe("0123456789abcdef", "") for parts in (second, third)]
+    told = [parts.book.describe("0123456789abcdef", "") for parts in (second, third)]
     assert [(one["code"], one["expires_at"]) for one in told] == [("interrupted_by_restart", 1150.0)] * 2

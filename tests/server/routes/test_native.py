@@ -8,6 +8,7 @@ import pytest
 
 from engine.audio import decode
 from engine.score import parse
+from server.jobs.errors import QueueFull
 from tests.server.product import Product
 
 LYRICS = "[Verse]\nThe kettle sings\n[Chorus]\nOh carry me home\n[Outro]\n"
@@ -117,6 +118,60 @@ def test_a_body_that_is_no_small_json_object_is_refused(
 ) -> None:
     answer = studio.client.post("/synth", content=content, headers={"Content-Type": kind})
     assert (answer.status_code, answer.json()["code"]) == (status, code)
+
+
+def test_an_accepted_song_is_told_as_queued(studio: Product) -> None:
+    answer = studio.client.post("/synth", json={"abc": TUNE})
+    told = answer.json()
+    studio.finish(told["id"])
+    assert set(told) == {"id", "status", "queue_position", "eta_seconds", "eta_source"}
+    assert (told["status"], told["queue_position"]) == ("queued", 1)
+    assert told["eta_seconds"] > 0
+
+
+def test_refusals_come_in_their_order(studio: Product, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full() -> None:
+        raise QueueFull(8)
+
+    monkeypatch.setattr(studio.parts.queue, "check_admitting", full)
+    big = {"Content-Length": str(3 * 1024 * 1024), "Idempotency-Key": "not valid"}
+    codes = [
+        studio.client.post("/synth", content=b"{", headers=headers).json()["code"]
+        for headers in (big | {"Origin": "http://evil.example"}, big, {"Idempotency-Key": "not valid"}, {})
+    ]
+    monkeypatch.undo()
+    codes.append(
+        studio.client.post("/synth", content=b"{", headers={"Idempotency-Key": "a b"}).json()["code"]
+    )
+    codes.append(studio.client.post("/synth", content=b"{").json()["code"])
+    assert codes == [
+        "forbidden_origin",
+        "body_too_large",
+        "queue_full",
+        "queue_full",
+        "invalid_field",
+        "invalid_json",
+    ]
+
+
+def test_a_poll_is_answered_even_where_nobody_more_may_wait(
+    studio: Product, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(studio.parts.limits.waits, "total", 0)
+    id = studio.submit("/synth", abc=TUNE)
+    answer = studio.client.get("/job", params={"id": id, "wait": 45})
+    monkeypatch.undo()
+    studio.finish(id)
+    assert (answer.status_code, answer.json()["id"]) == (200, id)
+
+
+@pytest.mark.parametrize(
+    ("query", "field"), [("result=true", "result"), ("track=0&replay=0", "replay"), ("result=0", "result")]
+)
+def test_a_question_for_a_result_that_is_unclear_is_refused(studio: Product, query: str, field: str) -> None:
+    id = studio.made("/sketch", abc=TUNE)
+    answer = studio.client.get(f"/job?id={id}&{query}")
+    assert (answer.status_code, answer.json()["field"]) == (400, field)
 
 
 @pytest.mark.parametrize(

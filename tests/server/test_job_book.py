@@ -1,16 +1,16 @@
 """What is known of a job, between queue and store."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
 
+from server.job_book import JobBook
 from server.jobs.job import Job, JobState
 from server.jobs.rates import Stage
 from server.jobs.serial_queue import SerialQueue
-from server.ledger import Ledger
 from storage.budget import Budget
-from storage.entry import Entry, EntryState
+from storage.entry import JSON, Entry, EntryState
 from storage.errors import EntryExpired, NotStored, UnknownEntry
 from storage.store import ResultStore
 
@@ -19,14 +19,14 @@ Clock = Callable[[], float]
 
 
 class Desk:
-    """A queue, a store and the ledger over them, at a time that stands still."""
+    """A queue, a store and the book over them, at a time that stands still."""
 
     def __init__(self, folder: Path) -> None:
         self.now = 1000.0
         self.queue = SerialQueue(8, self.clock)
         self.store = ResultStore(folder, Budget(10**6, 10, 10**6), 100.0, self.clock)
         self.store.recover()
-        self.ledger = Ledger(self.queue, self.store, self.clock)
+        self.book = JobBook(self.queue, self.store, self.clock)
 
     def clock(self) -> float:
         """Epoch seconds."""
@@ -48,57 +48,59 @@ def desk(tmp_path: Path) -> Desk:
 
 def test_a_queued_job_is_told_from_the_queue(desk: Desk) -> None:
     desk.admit()
-    told = desk.ledger.describe(ID, "")
+    told = desk.book.describe(ID, "")
     assert (told["status"], told["queue_position"], told["operation"]) == ("queued", 1, "synth")
     assert told["expires_at"] is None
 
 
 def test_another_keys_job_is_unknown_to_every_question(desk: Desk) -> None:
     desk.admit(owner="ann")
-    for ask in (desk.ledger.describe, desk.ledger.cancel, desk.ledger.delete, desk.ledger.stored):
+    for ask in (desk.book.describe, desk.book.cancel, desk.book.delete, desk.book.stored):
         with pytest.raises(UnknownEntry):
             ask(ID, "bob")
-    assert desk.ledger.describe(ID, "ann")["status"] == "queued"
+    assert desk.book.describe(ID, "ann")["status"] == "queued"
 
 
 def test_a_cancelled_job_is_recorded_and_answers_for_one_ttl(desk: Desk) -> None:
     desk.admit()
-    assert desk.ledger.cancel(ID, "") == "cancelled"
-    told = desk.ledger.describe(ID, "")
+    assert desk.book.cancel(ID, "") == ("cancelled", True)
+    desk.book.record_cancelled(ID)
+    told = desk.book.describe(ID, "")
     assert (told["status"], told["expires_at"]) == ("cancelled", 1100.0)
     assert "error" not in told
     desk.now = 1100.0
     with pytest.raises(EntryExpired):
-        desk.ledger.describe(ID, "")
+        desk.book.describe(ID, "")
 
 
 def test_cancelling_again_tells_the_state(desk: Desk) -> None:
     desk.admit()
-    desk.ledger.cancel(ID, "")
-    assert desk.ledger.cancel(ID, "") == "cancelled"
+    desk.book.cancel(ID, "")
+    desk.book.record_cancelled(ID)
+    assert desk.book.cancel(ID, "") == ("cancelled", False)
 
 
 def test_a_job_that_left_the_queue_unrecorded_is_cancelled_or_after_a_stop_interrupted(desk: Desk) -> None:
     desk.admit()
     desk.queue.cancel(ID)
-    assert desk.ledger.describe(ID, "")["status"] == "cancelled"
-    desk.ledger.close()
-    told = desk.ledger.describe(ID, "")
+    assert desk.book.describe(ID, "")["status"] == "cancelled"
+    desk.book.close()
+    told = desk.book.describe(ID, "")
     assert (told["status"], told["code"]) == ("failed", "interrupted_by_restart")
 
 
 def test_a_stop_records_the_waiting_jobs_as_interrupted(desk: Desk) -> None:
     desk.admit()
-    desk.ledger.close()
+    desk.book.close()
     assert desk.store.find(ID).detail["code"] == "interrupted_by_restart"
-    told = desk.ledger.describe(ID, "")
+    told = desk.book.describe(ID, "")
     assert (told["status"], told["operation"], told["finished_at"]) == ("failed", "synth", 1000.0)
 
 
 def test_what_an_earlier_process_left_is_interrupted(desk: Desk) -> None:
     desk.store.accept(Entry(ID, EntryState.ACCEPTED, "", 900.0, detail={"operation": "plan"}))
-    desk.ledger.interrupt_leftovers((desk.store.find(ID),))
-    told = desk.ledger.describe(ID, "")
+    desk.book.interrupt_leftovers((desk.store.find(ID),))
+    told = desk.book.describe(ID, "")
     assert (told["status"], told["code"], told["operation"]) == ("failed", "interrupted_by_restart", "plan")
     assert told["created_at"] == 900.0
 
@@ -107,23 +109,56 @@ def test_a_failed_job_keeps_its_code_and_sentence(desk: Desk) -> None:
     desk.admit()
     job = desk.queue.take()
     assert job is not None
-    desk.ledger.settle(job, JobState.FAILED, "disk_full", "The volume is full.")
+    desk.book.settle(job, JobState.FAILED, "disk_full", "The volume is full.")
     desk.queue.settle(job, JobState.FAILED)
-    told = desk.ledger.describe(ID, "")
+    told = desk.book.describe(ID, "")
     assert (told["code"], told["error"], told["started_at"]) == ("disk_full", "The volume is full.", 1000.0)
+
+
+def test_how_far_a_job_came_is_kept_when_it_ends_early(desk: Desk) -> None:
+    desk.admit()
+    job = desk.queue.take()
+    assert job is not None
+    desk.queue.control(job).report("composing", 0.6, bars=9)
+    reached = desk.book.describe(ID, "")
+    desk.book.settle(job, JobState.CANCELLED, "", "")
+    desk.queue.settle(job, JobState.CANCELLED)
+    told = desk.book.describe(ID, "")
+    assert [told[name] for name in ("progress", "phase", "counters")] == [0.6, "composing", {"bars": 9}]
+    assert told["progress"] == reached["progress"]
+
+
+def test_a_disk_that_fails_does_not_keep_the_others_from_being_recorded(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    ids = [f"{n:016x}" for n in range(3)]
+    for id in ids:
+        desk.admit(id)
+    end, broken = desk.store.end, {ids[0]}
+
+    def failing(id: str, detail: Mapping[str, JSON]) -> Entry:
+        if id in broken:
+            raise OSError(30, "read-only")
+        return end(id, detail)
+
+    monkeypatch.setattr(desk.store, "end", failing)
+    desk.book.close()
+    assert [desk.book.describe(id, "")["code"] for id in ids] == ["interrupted_by_restart"] * 3
+    assert "could not record" in caplog.text
 
 
 @pytest.mark.parametrize("ending", ["queued", "cancelled"])
 def test_a_job_without_a_result_has_nothing_to_read(desk: Desk, ending: str) -> None:
     desk.admit()
     if ending == "cancelled":
-        desk.ledger.cancel(ID, "")
+        desk.book.cancel(ID, "")
+        desk.book.record_cancelled(ID)
     with pytest.raises(NotStored, match=ending):
-        desk.ledger.stored(ID, "")
+        desk.book.stored(ID, "")
 
 
 def test_an_unfinished_job_cannot_be_deleted(desk: Desk) -> None:
     desk.admit()
     with pytest.raises(NotStored):
-        desk.ledger.delete(ID, "")
-    assert desk.ledger.describe(ID, "")["status"] == "queued"
+        desk.book.delete(ID, "")
+    assert desk.book.describe(ID, "")["status"] == "queued"

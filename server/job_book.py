@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 
 from server.jobs.errors import INTERRUPTED_CODE, INTERRUPTED_MESSAGE, UnknownJob
 from server.jobs.job import Job, JobState, JobView
@@ -11,10 +12,11 @@ from storage.errors import NotStored, StorageError, UnknownEntry
 from storage.store import Lease, ResultStore
 
 _ENDINGS = {JobState.FAILED: "failed", JobState.CANCELLED: "was cancelled"}
+_REACHED = ("phase", "progress", "counters")  # kept when a job ends early: progress never falls
 _log = logging.getLogger(__name__)
 
 
-class Ledger:
+class JobBook:
     """Answers for jobs, whoever holds them; a job that is another key's is unknown here.
 
     Owner of one flag: whether the queue has been closed, which only ever turns true.
@@ -32,7 +34,7 @@ class Ledger:
         if view is not None:
             if view.owner != owner:
                 raise UnknownEntry(job_id)
-            return _of_view(view)
+            return fields_of(view)
         return self._of_entry(self.entry(job_id, owner))
 
     def entry(self, job_id: str, owner: str) -> Entry:
@@ -57,28 +59,33 @@ class Ledger:
         self.entry(job_id, owner)
         return self._store.lease(job_id)
 
-    def cancel(self, job_id: str, owner: str) -> str:
-        """Cancel the owner's job and give its state as it then is. Writes to disk where it was still queued."""
+    def cancel(self, job_id: str, owner: str) -> tuple[str, bool]:
+        """Cancel the owner's job; its state as it then is, and whether it was waiting, so that `record_cancelled` is due.
+
+        Touches no disk. Raises UnknownEntry, EntryExpired.
+        """
         view = self._live(job_id)
-        if view is None or view.owner != owner:
-            return str(self.describe(job_id, owner)["status"])
-        try:
-            state = self._queue.cancel(job_id)
-        except UnknownJob:  # it ended between the two looks
-            return str(self.describe(job_id, owner)["status"])
-        if state is JobState.CANCELLED:
-            self._record(job_id, state)
-        return str(state)
+        if view is not None and view.owner == owner:
+            with suppress(UnknownJob):  # where it ended between the two looks
+                state = self._queue.cancel(job_id)
+                return str(state), state is JobState.CANCELLED
+        return str(self.describe(job_id, owner)["status"]), False
+
+    def record_cancelled(self, job_id: str) -> None:
+        """Write that a waiting job was cancelled."""
+        self._record(job_id, JobState.CANCELLED)
+        _log.info("job %s… was cancelled while it waited", job_id[:6])
 
     def delete(self, job_id: str, owner: str) -> None:
         """Give a finished job's room back. Raises UnknownEntry, EntryExpired, NotStored while it is unfinished."""
         self._ended(job_id, owner)
         self._store.delete(job_id)
+        _log.info("job %s… was deleted", job_id[:6])
 
     def settle(self, job: Job, state: JobState, code: str, error: str) -> None:
         """Record how the active job ended; a finished one has been recorded by its publication."""
         if state is not JobState.DONE:
-            self._record(job.id, state, code, error, job.started_at)
+            self._record(job.id, state, code, error, job.view())
 
     def close(self) -> None:
         """Stop admission, ask the active job to stop, and record the waiting ones as interrupted. Safe to repeat."""
@@ -94,14 +101,18 @@ class Ledger:
             self._record(job_id, JobState.FAILED, INTERRUPTED_CODE, INTERRUPTED_MESSAGE)
 
     def _record(
-        self, job_id: str, state: JobState, code: str = "", error: str = "", started_at: float | None = None
+        self, job_id: str, state: JobState, code: str = "", error: str = "", last: JobView | None = None
     ) -> None:
-        """Write how a job ended without a result."""
-        failure: dict[str, JSON] = {"code": code, "error": error} if state is JobState.FAILED else {}
-        ending = {"status": str(state), "started_at": started_at, "finished_at": self._clock(), **failure}
+        """Write how a job ended without a result, and how far it was where it ran."""
+        ending: dict[str, JSON] = {"status": str(state), "finished_at": self._clock()}
+        if state is JobState.FAILED:
+            ending |= {"code": code, "error": error}
+        if last is not None:
+            ran = fields_of(last)
+            ending |= {name: ran[name] for name in ("started_at", *_REACHED)}
         try:
             self._store.end(job_id, {**self._store.find(job_id).detail, **ending})
-        except StorageError:
+        except (StorageError, OSError):
             # The job has ended all the same; after a restart its accept record says "interrupted".
             _log.exception("could not record the end of job %s…", job_id[:6])
 
@@ -124,6 +135,7 @@ class Ledger:
             entry.id, str(detail.get("operation", "")), str(detail.get("model", "")), entry.created_at
         )
         answer |= {key: detail.get(key) for key in ("started_at", "finished_at")}
+        answer |= {key: detail[key] for key in _REACHED if key in detail}
         answer |= {"status": str(self._status(entry)), "expires_at": entry.expires_at}
         if entry.state is EntryState.STORED:
             answer |= {"progress": 1.0, "metrics": detail.get("metrics", {}), "tracks": _tracks(entry)}
@@ -164,7 +176,8 @@ def _blank(job_id: str, operation: str, model: str, created_at: float) -> dict[s
     }
 
 
-def _of_view(view: JobView) -> dict[str, JSON]:
+def fields_of(view: JobView) -> dict[str, JSON]:
+    """What is told of a job that the queue holds."""
     answer = _blank(view.id, view.operation, view.model, view.created_at)
     counters: dict[str, JSON] = dict(view.counters)
     return answer | {
