@@ -1,4 +1,4 @@
-"""One server process: lock the folder, bind the port, serve, and leave within ten seconds of a signal."""
+"""One server process: serve, and leave within ten seconds of a signal."""
 
 import contextlib
 import logging
@@ -19,10 +19,11 @@ from server.limits import CONNECTIONS
 from server.log_ring import LineFormatter, LogRing
 from server.parts import Parts
 from server.protocol import protocol_class
+from server.settings import Settings
+from server.starting import BACKLOG, announcement, open_to_all
 
 STOP_SECONDS = 9.5  # the whole way out; then by force
 GRACE_SECONDS = 3  # of that, for answers under way
-BACKLOG = 512
 _log = logging.getLogger(__name__)
 
 
@@ -64,6 +65,12 @@ class StudioServer(uvicorn.Server):
             deadline.start()
         super().handle_exit(sig, frame)
 
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Begin to accept, then say where: whoever reads it may call at once."""
+        await super().startup(sockets)
+        for bound in sockets or []:
+            _tell(bound, self._parts.settings)
+
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Stop admission and wake whoever waits, before connections are asked to close."""
         await self._parts.limits.run(lambda: begin_stop(self._parts))
@@ -71,33 +78,25 @@ class StudioServer(uvicorn.Server):
         await super().shutdown(sockets)
 
 
+def _tell(bound: socket.socket, settings: Settings) -> None:
+    _log.info(
+        "YuE2 Studio listens on %s; results lie in %s", announcement(bound), settings.result_dir.absolute()
+    )
+    warning = open_to_all(bound, settings)
+    if warning:
+        _log.warning("%s", warning)
+
+
 def set_up_logging(ring: LogRing, level: str, stream: TextIO) -> None:
-    """Send the whole process's log to the ring and to `stream`, a line with time and request id for each record."""
+    """Send the whole process's log to the ring and to `stream`, a line with time and request id for each record.
+
+    Of uvicorn's lines only warnings and worse: what it tells of its own start and end, ours tell too.
+    """
     written = logging.StreamHandler(stream)
     written.setFormatter(LineFormatter())
     logging.basicConfig(level=level.upper(), handlers=[ring, written], force=True)
+    logging.getLogger("uvicorn").setLevel(max(logging.WARNING, logging.getLogger().level))
     logging.captureWarnings(capture=True)
-
-
-def bind(host: str, port: int) -> socket.socket:
-    """A listening socket; callers queue in it until the server accepts. Raises OSError where the address is taken or not ours."""
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    bound = socket.socket(family, socket.SOCK_STREAM)
-    try:
-        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        bound.bind((host, port))
-        bound.listen(BACKLOG)
-    except OSError:
-        bound.close()
-        raise
-    bound.setblocking(False)
-    return bound
-
-
-def address(bound: socket.socket) -> str:
-    """The URL of a bound socket."""
-    host, port = bound.getsockname()[:2]
-    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
 def run_server(

@@ -16,30 +16,27 @@ from server.log_ring import LogRing
 from server.openapi import build_openapi
 from server.operations import Operations
 from server.parts import Parts, assemble
-from server.process import address, bind, run_server, set_up_logging
+from server.process import run_server, set_up_logging
 from server.props import build_props
 from server.routes.native import NativeRoutes
 from server.routes.system import SystemRoutes
 from server.settings import Settings, unknown_variables
-from storage.lock import OutputLock
+from server.starting import bind, held_output
 
 _log = logging.getLogger(__name__)
 
 
 def run(settings: Settings) -> int:
-    """Serve until a signal and give the exit status. Raises OutputLocked, DiskFull, OSError before serving."""
+    """Serve until a signal and give the exit status. Raises StartError, DiskFull, OSError before serving."""
     log_ring = LogRing()
     set_up_logging(log_ring, settings.log_level, sys.stderr)
     for sentence in unknown_variables(os.environ):
         _log.warning("%s", sentence)
     place = f"http://{settings.host}:{settings.port}"
-    with OutputLock(settings.output_directory, f"process {os.getpid()}, serving {place}"):
+    with held_output(settings, f"process {os.getpid()}, serving {place}"):
         bound = bind(settings.host, settings.port)
         parts = assemble(settings, log_ring)
         app = build_app(parts, product_routes(parts, Catalogue()))
-        _log.info(
-            "YuE2 Studio listens on %s; results lie in %s", address(bound), settings.result_dir.absolute()
-        )
         return run_server(parts, app, [bound], DEFAULT_TIMEOUTS)
 
 
@@ -47,7 +44,7 @@ def product_routes(parts: Parts, catalogue: Catalogue) -> list[BaseRoute]:
     """Every route of the product."""
     operations = Operations(catalogue, lambda: secrets.randbelow(DRAWN_SEED_LIMIT))
     release = version("yue2-studio")
-    native = NativeRoutes(operations, parts.gate, parts.ledger, parts.watch, parts.limits)
+    native = NativeRoutes(operations, parts.gate, parts.book, parts.watch, parts.limits)
     system = SystemRoutes(
         parts.board,
         build_props(catalogue, parts.settings, release),

@@ -5,10 +5,14 @@
 2    the arguments, the settings or the request are wrong
 3    the server cannot be reached, or something else answers at its address
 130  interrupted with Ctrl-C; nothing half-written is left behind
+143  ended by SIGTERM, in the same way
 """
 
+import signal
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from types import FrameType
 
 import typer
 
@@ -16,6 +20,11 @@ FAILED = 1
 WRONG = 2
 NO_SERVER = 3
 INTERRUPTED = 130
+TERMINATED = 143
+
+
+class Terminated(KeyboardInterrupt):
+    """SIGTERM came; whoever cleans up after Ctrl-C cleans up after it as well."""
 
 
 def say(sentence: str) -> None:
@@ -29,14 +38,18 @@ def told() -> Iterator[None]:
     from engine.errors import EngineError
     from server.client.errors import ClientError
     from server.errors import EdgeError
+    from server.starting import StartError
     from storage.errors import StorageError
 
     try:
         yield
+    except Terminated:
+        say("Ended by SIGTERM.")
+        raise typer.Exit(TERMINATED) from None
     except KeyboardInterrupt:
         say("Interrupted.")
         raise typer.Exit(INTERRUPTED) from None
-    except (ClientError, EngineError, EdgeError, StorageError) as error:
+    except (ClientError, EngineError, EdgeError, StartError, StorageError) as error:
         say(str(error))
         raise typer.Exit(code_of(error)) from None
     except OSError as error:
@@ -45,6 +58,23 @@ def told() -> Iterator[None]:
     except MemoryError:
         say("There was not enough memory; close other programs or ask for something shorter.")
         raise typer.Exit(FAILED) from None
+
+
+@contextmanager
+def terminable() -> Iterator[None]:
+    """Raise Terminated in the block where SIGTERM comes; outside the main thread, where none can, do nothing."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, _terminate)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _terminate(number: int, frame: FrameType | None) -> None:
+    raise Terminated
 
 
 def code_of(error: Exception) -> int:

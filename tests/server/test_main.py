@@ -62,6 +62,26 @@ def test_a_server_that_is_not_there_is_a_sentence(runner: CliRunner) -> None:
     assert answer.stderr == f"Cannot connect to {address}. Is the server running?\n"
 
 
+def test_a_server_that_never_was_there_does_not_keep_the_singer(runner: CliRunner, tmp_path: Path) -> None:
+    with studio_double() as gone:
+        address = gone.address
+    told = ["--style", "folk", "-o", str(tmp_path / "s.mp3")]
+    answer = runner.invoke(app, ["sing", "--server", address, *told])
+    assert answer.exit_code == 3
+    assert answer.stderr == f"Cannot connect to {address}. Is the server running?\n"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_missing_folder_is_named(runner: CliRunner, tmp_path: Path) -> None:
+    answer = runner.invoke(app, ["sing", "--style", "folk", "-o", str(tmp_path / "nodir" / "s.mp3")])
+    assert answer.exit_code == 1
+    assert answer.stderr == f"{tmp_path / 'nodir'}: There is no such folder; make it first.\n"
+
+
+def test_the_help_says_that_nobody_sings_yet(runner: CliRunner) -> None:
+    assert "nobody sings" in " ".join(runner.invoke(app, ["sing", "--help"]).stdout.split())
+
+
 def test_singing_on_a_server(runner: CliRunner, studio: Studio, tmp_path: Path) -> None:
     studio.body = b'{"abc": "X:1"}'
     studio.updates.append({"status": "done", "tracks": {"count": 1, "items": [{"seconds": 12.0}]}})
@@ -163,16 +183,22 @@ def test_a_song_without_a_server(tmp_path: Path) -> None:
     assert score.read_text().startswith("X:")
 
 
-def test_ctrl_c_cancels_on_the_server_and_leaves_no_file(studio: Studio, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("number", "code", "sentence"),
+    [(signal.SIGINT, 130, "Interrupted.\n"), (signal.SIGTERM, 143, "Ended by SIGTERM.\n")],
+)
+def test_a_signal_cancels_on_the_server_and_leaves_no_file(
+    studio: Studio, tmp_path: Path, number: int, code: int, sentence: str
+) -> None:
     studio.updates.extend([{"status": "running", "phase": "rendering", "progress": 0.1}] * 1000)
     command = [sys.executable, "-m", "server", "sing", "--server", studio.address, "--style", "folk"]
     with subprocess.Popen(
         [*command, "-o", str(tmp_path / "s.mp3")], stderr=subprocess.PIPE, text=True, cwd=ROOT
     ) as singing:
         assert studio.looked.wait(30)
-        singing.send_signal(signal.SIGINT)
+        singing.send_signal(number)
         _, told = singing.communicate(timeout=30)
-    assert (singing.returncode, told) == (130, "Interrupted.\n")
+    assert (singing.returncode, told) == (code, sentence)
     assert studio.seen[-1].query["cancel"] == "1"
     assert list(tmp_path.iterdir()) == []
 

@@ -1,20 +1,22 @@
-"""Binding, logging and the way out."""
+"""Logging, and the way out."""
 
+import asyncio
 import io
 import logging
 import signal
-import socket
 import threading
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import uvicorn
+from starlette.routing import Router
 
 from server.log_ring import LogRing, request_id
 from server.parts import assemble
-from server.process import StudioServer, address, bind, set_up_logging
+from server.process import StudioServer, set_up_logging
 from server.settings import load
+from server.starting import bind
 
 
 @pytest.fixture
@@ -23,27 +25,9 @@ def root_logger() -> Iterator[logging.Logger]:
     root = logging.getLogger()
     handlers, level = root.handlers[:], root.level
     yield root
+    logging.getLogger("uvicorn").setLevel(logging.NOTSET)
     root.handlers[:], root.level = handlers, level
     logging.captureWarnings(capture=False)
-
-
-def test_a_bound_port_already_lets_callers_queue() -> None:
-    with (
-        bind("127.0.0.1", 0) as bound,
-        socket.create_connection(bound.getsockname()[:2], timeout=5) as caller,
-    ):
-        assert caller.getpeername()[1] == bound.getsockname()[1]
-        assert address(bound) == f"http://127.0.0.1:{bound.getsockname()[1]}"
-
-
-def test_a_taken_port_is_told() -> None:
-    with bind("127.0.0.1", 0) as bound, pytest.raises(OSError, match="in use"):
-        bind("127.0.0.1", bound.getsockname()[1])
-
-
-def test_an_ipv6_address_is_bracketed() -> None:
-    with bind("::1", 0) as bound:
-        assert address(bound).startswith("http://[::1]:")
 
 
 def test_lines_go_to_ring_and_stream_with_the_request_id(root_logger: logging.Logger) -> None:
@@ -56,6 +40,39 @@ def test_lines_go_to_ring_and_stream_with_the_request_id(root_logger: logging.Lo
     assert ring.lines() == stream.getvalue().splitlines()
     assert len(ring.lines()) == 1
     assert ring.lines()[0].endswith("INFO server.somewhere [abc] said")
+
+
+@pytest.mark.parametrize(("level", "said"), [("debug", ["warned"]), ("info", ["warned"]), ("error", [])])
+def test_uvicorn_speaks_only_to_warn(root_logger: logging.Logger, level: str, said: list[str]) -> None:
+    ring = LogRing()
+    set_up_logging(ring, level, io.StringIO())
+    logging.getLogger("uvicorn.error").info("started")
+    logging.getLogger("uvicorn.error").warning("warned")
+    assert [line.split()[-1] for line in ring.lines()] == said
+
+
+@pytest.mark.parametrize("keys", ["", "ann=annannannannannann"])
+def test_where_it_listens_is_said_once_it_accepts(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, keys: str
+) -> None:
+    parts = assemble(load({"YUE2_RESULT_DIR": str(tmp_path / "jobs"), "YUE2_API_KEYS": keys}), LogRing())
+    config = uvicorn.Config(Router(), lifespan="off", log_config=None)
+    config.load()
+    server = StudioServer(config, parts)
+    server.lifespan = config.lifespan_class(config)
+    caplog.set_level("INFO", "server.process")
+
+    async def accept() -> None:
+        await server.startup([bound])
+        await uvicorn.Server.shutdown(server)
+
+    with bind("0.0.0.0", 0) as bound:
+        port = bound.getsockname()[1]
+        assert caplog.messages == []
+        asyncio.run(accept())
+    assert caplog.messages[0].startswith(f"YuE2 Studio listens on http://0.0.0.0:{port}")
+    assert caplog.messages[0].endswith(f"results lie in {tmp_path / 'jobs'}")
+    assert [record.levelname for record in caplog.records[1:]] == ([] if keys else ["WARNING"])
 
 
 def test_a_second_signal_does_not_prolong_the_way_out(

@@ -1,14 +1,27 @@
 """Exit codes and sentences."""
 
 import errno
+import signal
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import typer
 
 from engine.errors import EngineError, InvalidRequest, ScoreError
 from server.client.errors import BadAddress, BadAnswer, JobFailed, JobLost, Refused, Unreachable
-from server.commands.endings import FAILED, INTERRUPTED, NO_SERVER, WRONG, code_of, told
+from server.commands.endings import (
+    FAILED,
+    INTERRUPTED,
+    NO_SERVER,
+    TERMINATED,
+    WRONG,
+    Terminated,
+    code_of,
+    terminable,
+    told,
+)
 from server.errors import SettingsError
+from server.starting import StartError
 from storage.errors import StorageError
 
 
@@ -40,7 +53,9 @@ def test_each_error_has_its_exit_code(error: Exception, code: int) -> None:
         (OSError(errno.EACCES, "Permission denied", "/song.mp3"), FAILED, "/song.mp3: Permission denied."),
         (OSError("odd"), FAILED, "odd."),
         (MemoryError(), FAILED, "There was not enough memory"),
+        (StartError("The port is taken."), FAILED, "The port is taken."),
         (KeyboardInterrupt(), INTERRUPTED, "Interrupted."),
+        (Terminated(), TERMINATED, "Ended by SIGTERM."),
     ],
 )
 def test_an_error_ends_in_a_sentence_on_stderr(
@@ -57,3 +72,21 @@ def test_an_error_ends_in_a_sentence_on_stderr(
 def test_a_bug_is_not_dressed_up() -> None:
     with pytest.raises(KeyError), told():
         raise KeyError("bug")
+
+
+def test_sigterm_is_raised_in_the_block_and_only_there() -> None:
+    before = signal.getsignal(signal.SIGTERM)
+    with pytest.raises(Terminated), terminable():
+        signal.raise_signal(signal.SIGTERM)
+    assert signal.getsignal(signal.SIGTERM) == before
+
+
+def test_another_thread_leaves_signals_alone() -> None:
+    before = signal.getsignal(signal.SIGTERM)
+
+    def within() -> object:
+        with terminable():
+            return signal.getsignal(signal.SIGTERM)
+
+    with ThreadPoolExecutor(1) as threads:
+        assert threads.submit(within).result(5) == before
