@@ -30,7 +30,7 @@ def test_full_at_either_limit(files: int, used_bytes: int, full: bool) -> None:
 
 def test_one_more_file_needs_room() -> None:
     BUDGET.check_file(2, 99)
-    with pytest.raises(StoreFull, match="3 of 3 files, 50 of 100 bytes"):
+    with pytest.raises(StoreFull, match="3 of 3 files and 50 of 100 bytes"):
         BUDGET.check_file(3, 50)
 
 
@@ -42,7 +42,7 @@ def test_a_file_grows_to_its_limit_and_no_further() -> None:
 
 def test_a_file_grows_to_the_limit_of_the_store_and_no_further() -> None:
     BUDGET.check_growth(0, 10, 3, 90)
-    with pytest.raises(StoreFull, match="3 of 3 files, 90 of 100 bytes"):
+    with pytest.raises(StoreFull, match="3 of 3 files and 90 of 100 bytes"):
         BUDGET.check_growth(0, 11, 3, 90)
 
 

@@ -74,7 +74,7 @@ def test_files_still_on_the_disk_take_a_place(ledger: Ledger) -> None:
         ledger.restore(id, 1)
     ledger.condemn("a")
     assert ledger.full is False
-    with pytest.raises(StoreFull, match="3 of 3 files, 3 of"):
+    with pytest.raises(StoreFull, match="3 of 3 files and 3 of"):
         ledger.stage("d")
     ledger.removed("a")
     ledger.stage("d")
@@ -95,7 +95,7 @@ def test_the_numbers_of_a_refused_growth_are_those_on_the_disk(ledger: Ledger) -
     ledger.restore("b", 20)
     ledger.condemn("a")
     ledger.stage("c")
-    with pytest.raises(StoreFull, match="3 of 3 files, 80 of 100 bytes"):
+    with pytest.raises(StoreFull, match="3 of 3 files and 80 of 100 bytes"):
         ledger.resize("c", 21)
 
 

@@ -80,7 +80,7 @@ def test_a_full_store_accepts_nothing_more(store: ResultStore) -> None:
         publish(store, number, b"12345")
         store.check_accepting()
     publish(store, 4, b"12345")
-    with pytest.raises(StoreFull, match="4 of 4 files, 20 of 1000 bytes"):
+    with pytest.raises(StoreFull, match="4 of 4 files and 20 of 1000 bytes"):
         store.check_accepting()
     store.accept(accepted(5))
     with pytest.raises(StoreFull):
