@@ -56,9 +56,7 @@ class Folder:
     def create(self) -> None:
         """Make the folder and its parents where they are missing, durably; DiskFull."""
         with full_disk_named():
-            if not self.directory.is_dir():
-                self.directory.mkdir(parents=True, exist_ok=True)
-                sync_folder(self.directory.parent)
+            make_folder(self.directory)
 
     def list(self) -> Listing:
         """Our regular files; links, folders and foreign names are left out."""
@@ -187,6 +185,15 @@ def write_all(fd: int, view: memoryview) -> None:
     """Write all bytes of a flat view at the descriptor's position; OSError."""
     while view:
         view = view[os.write(fd, view) :]
+
+
+def make_folder(directory: Path) -> None:
+    """Make a folder and its parents where they are missing, and the name of each durable; OSError."""
+    missing = itertools.takewhile(lambda folder: not folder.is_dir(), (directory, *directory.parents))
+    above = [folder.parent for folder in missing]
+    directory.mkdir(parents=True, exist_ok=True)
+    for parent in above:
+        sync_folder(parent)
 
 
 def sync_folder(directory: Path) -> None:

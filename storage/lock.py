@@ -7,6 +7,7 @@ from pathlib import Path
 from types import TracebackType
 
 from storage.errors import OutputLocked
+from storage.folder import make_folder
 
 LOCK_NAME = ".yue2-studio.lock"
 MAX_HOLDER_BYTES = 1024
@@ -25,10 +26,13 @@ class OutputLock:
         self._fd: int | None = None
 
     def acquire(self) -> None:
-        """Make the folder where it is missing and take the lock without waiting; OutputLocked names the holder."""
+        """Make the folder where it is missing, durably, and take the lock without waiting.
+
+        OutputLocked names the holder, as far as its text could be written; OSError.
+        """
         if self._fd is not None:
             raise ValueError("This lock is held already.")
-        self.path.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(self.path.parent)
         fd = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
         try:
             self._take(fd)
@@ -41,9 +45,10 @@ class OutputLock:
         """Give the lock back; nothing happens where it is not held."""
         fd, self._fd = self._fd, None
         if fd is not None:
-            with suppress(OSError):  # the text is a courtesy; a full disk must not keep the lock
-                os.ftruncate(fd, 0)
-            os.close(fd)
+            try:
+                _tell(fd, "")
+            finally:
+                os.close(fd)
 
     def _take(self, fd: int) -> None:
         try:
@@ -51,8 +56,7 @@ class OutputLock:
         except BlockingIOError:
             text = os.pread(fd, MAX_HOLDER_BYTES, 0).decode(errors="replace").strip()
             raise OutputLocked(str(self.path.parent), text or "another process") from None
-        os.ftruncate(fd, 0)
-        os.pwrite(fd, self.holder.encode()[:MAX_HOLDER_BYTES], 0)
+        _tell(fd, self.holder)
 
     def __enter__(self) -> "OutputLock":
         self.acquire()
@@ -62,3 +66,10 @@ class OutputLock:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.release()
+
+
+def _tell(fd: int, holder: str) -> None:
+    # The text is a courtesy; the lock is taken or given back all the same where a full or broken disk refuses it.
+    with suppress(OSError):
+        os.ftruncate(fd, 0)
+        os.pwrite(fd, holder.encode()[:MAX_HOLDER_BYTES], 0)

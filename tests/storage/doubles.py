@@ -67,8 +67,13 @@ def open_descriptors() -> int:
 
 
 @contextmanager
-def full_volume(monkeypatch: pytest.MonkeyPatch, call: str, passing: int = 0) -> Iterator[None]:
-    """Let a call of `os` find the volume full after `passing` good ones; opening counts only where it makes a file."""
+def full_volume(
+    monkeypatch: pytest.MonkeyPatch, call: str, passing: int = 0, number: int = errno.ENOSPC
+) -> Iterator[None]:
+    """Let a call of `os` find the volume full after `passing` good ones; opening counts only where it makes a file.
+
+    Any other error is raised where its `number` is given.
+    """
     real = getattr(os, call)
     left = [passing]
 
@@ -78,7 +83,7 @@ def full_volume(monkeypatch: pytest.MonkeyPatch, call: str, passing: int = 0) ->
         left[0] -= 1
         if left[0] >= 0:
             return real(*args, **options)
-        raise OSError(errno.ENOSPC, "No space left on device")
+        raise OSError(number, os.strerror(number))
 
     with monkeypatch.context() as patch:
         patch.setattr(os, call, full)

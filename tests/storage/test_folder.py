@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from storage.errors import DiskFull
-from storage.folder import Folder, body_name, full_disk_named, record_name
+from storage.folder import Folder, body_name, full_disk_named, make_folder, record_name
 from tests.storage.doubles import accepted, entry_id, full_volume, names, open_descriptors, stored
 
 ONE = entry_id(1)
@@ -32,6 +32,30 @@ def test_the_folder_and_its_parents_are_made_once(directory: Path) -> None:
     for _ in range(2):
         Folder(directory).create()
     assert names(directory) == set()
+
+
+def test_each_folder_that_is_made_is_durable_in_the_one_above(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real, synced = os.fsync, list[int]()
+
+    def fsync(fd: int) -> None:
+        synced.append(os.fstat(fd).st_ino)
+        real(fd)
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    for _ in range(2):
+        Folder(tmp_path / "a" / "b" / "c").create()
+    above = [tmp_path / "a" / "b", tmp_path / "a", tmp_path]
+    assert synced == [folder.stat().st_ino for folder in above]
+
+
+def test_a_relative_folder_is_made_below_the_working_directory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    make_folder(Path("a/b"))
+    assert (tmp_path / "a" / "b").is_dir()
 
 
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT, errno.EFBIG])

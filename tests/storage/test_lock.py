@@ -1,5 +1,6 @@
 """Two servers never share an output folder."""
 
+import errno
 import os
 import signal
 import subprocess
@@ -10,7 +11,7 @@ import pytest
 
 from storage.errors import OutputLocked
 from storage.lock import LOCK_NAME, OutputLock
-from tests.storage.doubles import open_descriptors
+from tests.storage.doubles import full_volume, open_descriptors
 
 
 def test_a_second_lock_is_refused_and_told_who_holds_the_first(tmp_path: Path) -> None:
@@ -70,3 +71,27 @@ def test_a_killed_holder_frees_it(tmp_path: Path) -> None:
         child.wait(10)
         with OutputLock(tmp_path, "second"):
             assert (tmp_path / LOCK_NAME).read_text() == "second"
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT, errno.EIO])
+@pytest.mark.parametrize("call", ["ftruncate", "pwrite"])
+def test_a_disk_that_takes_no_text_is_locked_all_the_same(
+    call: str, number: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = open_descriptors()
+    with (
+        full_volume(monkeypatch, call, number=number),
+        OutputLock(tmp_path, "first"),
+        pytest.raises(OutputLocked, match="in use by another process"),
+    ):
+        OutputLock(tmp_path, "second").acquire()
+    assert open_descriptors() == before
+    with OutputLock(tmp_path, "third"):
+        assert (tmp_path / LOCK_NAME).read_text() == "third"
+
+
+def test_the_folder_of_the_lock_is_made_durable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    synced: list[Path] = []
+    monkeypatch.setattr("storage.folder.sync_folder", synced.append)
+    with OutputLock(tmp_path / "deep" / "output", "first"):
+        assert synced == [tmp_path / "deep", tmp_path]
