@@ -3,6 +3,11 @@
 `now` (epoch seconds) is an argument wherever time matters. Look-ups judge expiry by themselves and change nothing;
 `advance` turns what is due into tombstones and forgets old ones, and leaves in `ledger.removable` and `forgotten`
 what the caller has to unlink.
+
+The clock may be set. Set forward, it expires what is due by it at the next look-up or `advance`. Set back, it lets an
+entry that was due but not yet buried live on until its moment comes again; what was buried is a tombstone without
+parts or body and stays one, and what was forgotten stays unknown. Expiry writes no record, so a restart under a clock
+set back finds what had expired as ended, without its result, until its moment comes again.
 """
 
 import heapq

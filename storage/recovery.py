@@ -17,13 +17,14 @@ log = logging.getLogger("storage")
 def load(folder: Folder, index: ResultIndex, now: float) -> None:
     """Fill an empty index from the folder and remove what an interrupted run left half-done.
 
-    Removed: staged files, and bodies whose record does not say stored. Left alone and unused: a record that cannot be
-    read (it may be foreign or of a newer version) together with a body of its id. A stored entry whose body is missing
-    or has another size becomes an ended one whose detail has the code `result_missing`; its expiry stays.
+    Removed, unless the volume refuses, which is only said: staged files, and bodies whose record does not say stored.
+    Left alone and unused: a record that cannot be read (it may be foreign or of a newer version) together with a body
+    of its id. A stored entry whose body is missing or has another size becomes an ended one whose detail has the code
+    `result_missing`; its expiry stays.
     """
     found = folder.list()
     for name in found.staged:
-        folder.remove(name)
+        _clear(folder, name)
     entries, unreadable = _read_records(folder, found)
     for entry in sorted(entries, key=lambda entry: (entry.expires_at or 0.0, entry.created_at)):
         if entry.state_at(now) is EntryState.STORED and found.bodies.get(entry.id) != entry.size_bytes:
@@ -32,12 +33,19 @@ def load(folder: Folder, index: ResultIndex, now: float) -> None:
             index.load(entry, now)
     for id in found.bodies.keys() - unreadable:
         if not index.ledger.has(id):
-            folder.remove(body_name(id))
+            _clear(folder, body_name(id))
 
 
 def audit(found: Listing, known: Contents) -> list[str]:
     """Differences between what lies in the folder and what ought to, a sentence each."""
     return [*_audit_bodies(found, known), *_audit_staged(found, known), *_audit_records(found, known)]
+
+
+def _clear(folder: Folder, name: str) -> None:
+    try:
+        folder.remove(name)
+    except OSError as error:
+        log.warning("%s is left over and cannot be removed, the next start tries again: %s", name, error)
 
 
 def _read_records(folder: Folder, found: Listing) -> tuple[list[Entry], set[str]]:
@@ -62,8 +70,8 @@ def _end_without_body(folder: Folder, entry: Entry) -> Entry:
         ended = bare.evolve(detail=RESULT_MISSING)
     try:
         folder.write_record(ended)
-    except DiskFull:
-        log.warning("%s could not be rewritten, the volume is full", record_name(entry.id))
+    except (DiskFull, OSError) as error:
+        log.warning("%s could not be rewritten: %s", record_name(entry.id), error)
     return ended
 
 

@@ -11,7 +11,7 @@ from types import TracebackType
 from storage import recovery
 from storage.budget import Budget, Usage
 from storage.entry import JSON, Entry, EntryState, Part
-from storage.errors import DiskFull, NotStored, StoreFull
+from storage.errors import NotStored, StoreFull
 from storage.folder import Folder
 from storage.index import ResultIndex
 from storage.staging import StagedFile
@@ -114,11 +114,14 @@ class ResultStore:
         return entry
 
     def withdraw(self, id: str) -> None:
-        """Undo an `accept`: entry, key and record never were. UnknownEntry, EntryExpired, NotStored (has ended)."""
+        """Undo an `accept`: entry, key and record never were. UnknownEntry, EntryExpired, NotStored (has ended).
+
+        A record that cannot be unlinked is unlinked by a later sweep; a restart before that finds the entry accepted.
+        """
         with self._records:
             with self._lock:
                 self._index.withdraw(id, self._clock())
-            self._folder.remove_record(id)
+            self._sweeper.remove_record(id)
 
     def find(self, id: str) -> Entry:
         """The entry, accepted, stored or ended; UnknownEntry, EntryExpired."""
@@ -179,8 +182,8 @@ class ResultStore:
     def end(self, id: str, detail: Mapping[str, JSON]) -> Entry:
         """End an accepted entry without a result; one that has ended or is stored stays as it is and is returned.
 
-        UnknownEntry, EntryExpired, ValueError (unfit detail). A full disk does not stop it: the record is then written
-        by a later sweep, and until then a restart would find the entry still accepted.
+        UnknownEntry, EntryExpired, ValueError (unfit detail). A volume that refuses the record does not stop it: that is
+        written by a later sweep, and until then a restart would find the entry still accepted.
         """
         with self._records:
             now = self._clock()
@@ -214,16 +217,14 @@ class ResultStore:
     def delete(self, id: str) -> None:
         """Make a stored or ended entry gone, durably; its file goes at once or with its last lease.
 
-        UnknownEntry, EntryExpired, NotStored (not finished yet).
+        UnknownEntry, EntryExpired, NotStored (not finished yet). A volume that refuses the record does not stop it: a
+        full one loses the record instead, any other gets it by a later sweep; a restart before that finds the entry
+        stored, or ended as `result_missing` once its file is gone.
         """
         with self._records:
             with self._lock:
                 gone = self._index.delete(id, self._clock())
-            try:
-                self._folder.write_record(gone)
-            except DiskFull:
-                # Deleting is how a full disk gets space: without a record a restart forgets the entry, that is all.
-                self._folder.remove_record(id)
+            self._sweeper.save_deleted(gone)
         self._sweeper.remove_bodies()
 
     def sweep(self) -> int:

@@ -1,7 +1,12 @@
-"""Clearing up behind the index: what it let go of is unlinked, what a full volume refused is written later."""
+"""Clearing up behind the index: what it let go of is unlinked, what the volume refused is written later.
+
+One file that cannot be touched keeps nothing else from being cleared: it is said in the log and tried again.
+"""
 
 import logging
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from storage.entry import Entry
 from storage.errors import DiskFull
@@ -12,7 +17,10 @@ log = logging.getLogger("storage")
 
 
 class Sweeper:
-    """Owner of the list of unsaved records, which `records` guards; folder, index and both locks are the store's."""
+    """Owner of the ids whose records on the volume are behind the index, which `records` guards.
+
+    Folder, index and both locks are the store's.
+    """
 
     def __init__(
         self, folder: Folder, index: ResultIndex, lock: threading.Lock, records: threading.Lock
@@ -21,7 +29,7 @@ class Sweeper:
         self._index = index
         self._lock = lock
         self._records = records
-        self._unsaved: set[str] = set()
+        self._behind: set[str] = set()
 
     def sweep(self, now: float) -> int:
         """Bury, forget and unlink what is due; how many entries expired since the last sweep. Takes both locks."""
@@ -31,7 +39,7 @@ class Sweeper:
         self.remove_bodies()
         with self._records:
             self._remove_records()
-            self._save_unsaved()
+            self._catch_up()
         return expired
 
     def remove_bodies(self) -> None:
@@ -48,28 +56,53 @@ class Sweeper:
                 self._index.ledger.removed(id)
 
     def save(self, entry: Entry) -> None:
-        """Write a record now, or on a full volume at a later sweep. The caller holds `records`."""
-        try:
+        """Write a record now, or where the volume refuses it at a later sweep. The caller holds `records`."""
+        with self._or_later(entry.id):
             self._folder.write_record(entry)
-        except DiskFull:
-            log.warning("The record of %s is not written yet, the volume is full", entry.id)
-            self._unsaved.add(entry.id)
+
+    def save_deleted(self, gone: Entry) -> None:
+        """As `save`; but a full volume, which deleting is meant to free, loses the record instead.
+
+        A restart then no longer knows the entry, that is all.
+        """
+        with self._or_later(gone.id):
+            try:
+                self._folder.write_record(gone)
+            except DiskFull:
+                self._folder.remove_record(gone.id)
+
+    def remove_record(self, id: str) -> None:
+        """Unlink a record, durably, now or where the volume refuses it at a later sweep. The caller holds `records`."""
+        with self._or_later(id):
+            self._folder.remove_record(id)
+
+    @contextmanager
+    def _or_later(self, id: str) -> Iterator[None]:
+        try:
+            yield
+        except (DiskFull, OSError) as error:
+            log.warning("%s is behind, the next sweep tries again: %s", record_name(id), error)
+            self._behind.add(id)
         else:
-            self._unsaved.discard(entry.id)
+            self._behind.discard(id)
 
     def _remove_records(self) -> None:
         with self._lock:
             forgotten = self._index.forgotten
         for id in forgotten:
-            self._folder.remove(record_name(id))
+            try:
+                self._folder.remove(record_name(id))
+            except OSError as error:
+                log.warning("%s cannot be removed, the next sweep tries again: %s", record_name(id), error)
+                continue
             with self._lock:
                 self._index.record_removed(id)
 
-    def _save_unsaved(self) -> None:
-        for id in tuple(self._unsaved):
+    def _catch_up(self) -> None:
+        for id in tuple(self._behind):
             with self._lock:
                 entry = self._index.remembered(id)
             if entry is None:
-                self._unsaved.discard(id)
+                self.remove_record(id)
             else:
                 self.save(entry)

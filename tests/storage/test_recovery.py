@@ -1,5 +1,6 @@
 """What a start finds and what it makes of it."""
 
+import errno
 import json
 import logging
 import os
@@ -227,3 +228,34 @@ def test_the_doubles_are_the_entries_they_claim_to_be() -> None:
         EntryState.ENDED,
         EntryState.ACCEPTED,
     )
+
+
+@pytest.mark.parametrize("number", [errno.EPERM, errno.EIO])
+def test_leftovers_that_cannot_be_removed_do_not_keep_a_store_from_starting(
+    number: int,
+    store: ResultStore,
+    make_store: MakeStore,
+    directory: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    publish(store, 1, b"1")
+    leftovers = {f".staging-{TWO}-0", body_name(THREE)}
+    for name in leftovers:
+        (directory / name).write_bytes(b"half")
+    with full_volume(monkeypatch, "unlink", number=number):
+        again = make_store()
+    assert (again.usage().files, leftovers <= names(directory)) == (1, True)
+    assert all(name in caplog.text for name in leftovers)
+    make_store()
+    assert not leftovers & names(directory)
+
+
+def test_a_volume_that_refuses_the_new_record_does_not_keep_a_store_from_starting(
+    store: ResultStore, make_store: MakeStore, directory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    publish(store, 1, b"1")
+    (directory / body_name(ONE)).unlink()
+    with full_volume(monkeypatch, "replace", number=errno.EROFS):
+        again = make_store()
+    assert again.find(ONE).detail["code"] == "result_missing"
