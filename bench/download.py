@@ -4,7 +4,6 @@
 take turns, with the interpreter idle and beside pure Python; then the server is weighed.
 """
 
-import sys
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
@@ -16,7 +15,7 @@ from pydantic import JsonValue
 
 from bench.floors import bare, random_file, transfer_rate
 from bench.processes import Scales, Server, awake, check_server
-from bench.report import Bar, Row, conclude, is_full
+from bench.report import Bar, Row, conclude, end, is_full
 
 RESULT_BYTES = 200_000_000
 PARALLEL = 4
@@ -111,4 +110,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    end(main)

@@ -4,7 +4,6 @@
 """
 
 import os
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,7 +14,7 @@ import numpy as np
 
 from bench.probe import Probe
 from bench.processes import MEGABYTE, Server, announced
-from bench.report import Row, conclude, is_full, percentile
+from bench.report import Row, conclude, end, is_full, percentile
 
 SLICE_BYTES = 1 << 20
 
@@ -100,4 +99,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    end(main)

@@ -9,7 +9,6 @@ product while: a sketch of three minutes renders and a 200 MB result is publishe
 import http.client
 import json
 import socket
-import sys
 import threading
 import time
 from collections.abc import Iterator, Sequence
@@ -23,7 +22,7 @@ from pydantic import JsonValue
 from bench.floors import bare, random_file
 from bench.probe import Probe
 from bench.processes import Server, check_server
-from bench.report import Bar, Row, conclude, is_full, percentile
+from bench.report import Bar, Row, conclude, end, is_full, percentile
 
 RESULT_BYTES = 200_000_000
 SYNCHRONOUS = 8
@@ -143,4 +142,4 @@ def _rows(name: str, turns: Sequence[Sequence[float]]) -> Iterator[Row]:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    end(main)

@@ -10,6 +10,7 @@ import sys
 import time
 
 from bench.processes import ROOT
+from bench.report import end
 
 REQUEST = b"GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
 PAUSE_SECONDS = 0.003
@@ -27,6 +28,12 @@ def latencies(port: int, seconds: float) -> list[float]:
             samples.append((time.perf_counter() - asked_at) * 1e3)
             time.sleep(PAUSE_SECONDS)
     return samples
+
+
+def told_latencies() -> int:
+    """Print what the command line asks for."""
+    print(json.dumps(latencies(int(sys.argv[1]), float(sys.argv[2]))))
+    return 0
 
 
 def _receive_answer(connection: socket.socket) -> None:
@@ -65,4 +72,4 @@ class Probe:
 
 
 if __name__ == "__main__":
-    print(json.dumps(latencies(int(sys.argv[1]), float(sys.argv[2]))))
+    end(told_latencies)

@@ -4,14 +4,17 @@ import argparse
 import json
 import math
 import platform
+import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NoReturn
 
 from rich.console import Console
 from rich.table import Table
 
+INTERRUPTED = 130  # 128 and the number of SIGINT
 RESULTS = Path(__file__).parent / "results"
 
 
@@ -50,6 +53,15 @@ def percentile(samples: Sequence[float], share: float) -> float:
     if not samples:
         return math.nan
     return sorted(samples)[max(0, math.ceil(share * len(samples)) - 1)]
+
+
+def end(main: Callable[[], int]) -> NoReturn:
+    """Run a program and leave with its exit status; with 130 and without a word where Ctrl-C ends it."""
+    try:
+        status = main()
+    except KeyboardInterrupt:
+        status = INTERRUPTED
+    sys.exit(status)
 
 
 def is_full(description: str) -> bool:

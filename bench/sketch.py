@@ -22,7 +22,7 @@ from pydantic import JsonValue
 
 from bench.floors import bare, copy_rate, random_file
 from bench.processes import MEGABYTE, ROOT, free_port, on_port
-from bench.report import Bar, Row, conclude, is_full
+from bench.report import Bar, Row, conclude, end, is_full
 from engine.audio import encode
 from engine.control import Uncontrolled
 from engine.request import read_sketch, read_song
@@ -98,6 +98,12 @@ def _raised(abc: str, bar_number: int) -> str:
     return write(replace(score, voices=(replace(voice, bars=tuple(bars)), *score.voices[1:])))
 
 
+def told_song() -> int:
+    """Print what making one song took, as JSON."""
+    print(json.dumps(song()))
+    return 0
+
+
 def song_in_a_process() -> dict[str, float]:
     """The same, in a fresh process."""
     command = [sys.executable, "-m", "bench.sketch", "song"]
@@ -166,7 +172,4 @@ def _timed(call: Callable[[], Made]) -> tuple[float, Made]:
 
 
 if __name__ == "__main__":
-    if sys.argv[1:] == ["song"]:
-        print(json.dumps(song()))
-        sys.exit(0)
-    sys.exit(main())
+    end(told_song if sys.argv[1:] == ["song"] else main)

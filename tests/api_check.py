@@ -1,15 +1,18 @@
 """Checks a running server from outside: `python -m tests.api_check --url http://127.0.0.1:8000`.
 
-Sends GET and HEAD only, so it changes nothing. Prints a table, and ends with 1 where a check failed.
+Sends GET and HEAD only, so it changes nothing. Prints a table, and ends with 1 where a check failed. The key of a
+server that wants one is read from STUDIO_API_KEY, or from --key, which others on the machine can see.
 """
 
 import argparse
 import json
+import os
 import sys
 import urllib.error
 import urllib.request
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from http.client import HTTPException
 from typing import Final
 
 Snapshot = Mapping[str, Mapping[str, object]]
@@ -86,7 +89,13 @@ def ask(url: str, method: str, key: str) -> Answer:
         with error:
             return _answer(error.code, dict(error.headers), error.read())
     except OSError as error:
-        return Answer(0, {}, str(error))
+        return Answer(0, {}, _cause(error))
+
+
+def _cause(error: OSError) -> str:
+    """What happened, in the system's words."""
+    reason = getattr(error, "reason", error)
+    return str(getattr(reason, "strerror", None) or reason)
 
 
 def _answer(status: int, headers: Mapping[str, str], body: bytes) -> Answer:
@@ -141,6 +150,19 @@ def agreement_fault(bodies: Sequence[Snapshot]) -> str:
     return ""
 
 
+def absence(url: str) -> str:
+    """A sentence where nothing answers at `url`, the one server that needs no check; else empty."""
+    try:
+        answer = ask(f"{url}/health", "GET", "") if url.startswith(("http://", "https://")) else None
+    except (ValueError, HTTPException):
+        answer = None
+    if answer is None:
+        return f"{url} is no address of a web server; give one like URL=http://127.0.0.1:8000."
+    if answer.status:
+        return ""
+    return f"Nothing answers at {url} ({answer.body}); start the server, or name another with URL=http://host:port."
+
+
 def check(url: str, key: str) -> Iterator[Finding]:
     """Every check of the server at `url`."""
     bodies: list[Snapshot] = []
@@ -186,12 +208,16 @@ def table(findings: list[Finding]) -> str:
     return "\n".join(f"{finding.check:<{width}}  {finding.fault or 'ok'}" for finding in findings)
 
 
-def main(arguments: list[str]) -> int:
+def main(arguments: list[str], environ: Mapping[str, str]) -> int:
     """Run the checks; 0 where all succeeded."""
     parser = argparse.ArgumentParser(prog="tests.api_check", description=__doc__)
     parser.add_argument("--url", default="http://127.0.0.1:8000")
-    parser.add_argument("--key", default="", help="an API key, where the server wants one")
+    parser.add_argument("--key", default=environ.get("STUDIO_API_KEY", ""), help="a key, where one is wanted")
     chosen = parser.parse_args(arguments)
+    absent = absence(chosen.url.rstrip("/"))
+    if absent:
+        print(absent, file=sys.stderr)
+        return 1
     findings = list(check(chosen.url.rstrip("/"), chosen.key))
     failed = sum(bool(finding.fault) for finding in findings)
     print(table(findings))
@@ -200,4 +226,4 @@ def main(arguments: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main(sys.argv[1:], os.environ))

@@ -5,6 +5,7 @@ import http.server
 import json
 import threading
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
@@ -56,16 +57,27 @@ def changed(part: str, **values: object) -> dict[str, Any]:
     return snapshot
 
 
+@dataclass
+class FixedServer:
+    """A server of fixed answers: its address, the answers by path, what it was asked with."""
+
+    url: str = ""
+    answers: dict[str, object] = field(default_factory=dict)
+    methods: set[str] = field(default_factory=set)
+    keys: list[str] = field(default_factory=list)  # the Authorization header of each request
+
+
 @pytest.fixture
-def server() -> Iterator[tuple[str, dict[str, object], list[str]]]:
-    """A server of fixed answers: its address, the answers by path, the methods it was asked with."""
-    answers: dict[str, object] = dict.fromkeys(("/health", "/status", "/system/queue"), SNAPSHOT)
-    answers |= {"/props": {"queue": {}}, "/openapi.json": {"paths": {}}}
-    methods: list[str] = []
+def server() -> Iterator[FixedServer]:
+    """A sound server."""
+    fixed = FixedServer(answers=dict.fromkeys(("/health", "/status", "/system/queue"), SNAPSHOT))
+    fixed.answers |= {"/props": {"queue": {}}, "/openapi.json": {"paths": {}}}
+    answers = fixed.answers
 
     class Fixed(http.server.BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            methods.append(self.command)
+            fixed.methods.add(self.command)
+            fixed.keys.append(self.headers.get("Authorization", ""))
             body = json.dumps(answers.get(self.path)).encode()
             self.send_response(200 if self.path in answers else 404)
             self.send_header("Cache-Control", "no-store")
@@ -83,28 +95,25 @@ def server() -> Iterator[tuple[str, dict[str, object], list[str]]]:
     listening = http.server.HTTPServer(("127.0.0.1", 0), Fixed)
     thread = threading.Thread(target=listening.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
-    yield f"http://127.0.0.1:{listening.server_port}", answers, methods
+    fixed.url = f"http://127.0.0.1:{listening.server_port}"
+    yield fixed
     listening.shutdown()
     thread.join()
     listening.server_close()
 
 
 def test_a_sound_server_passes_and_is_only_read(
-    server: tuple[str, dict[str, object], list[str]], capsys: pytest.CaptureFixture[str]
+    server: FixedServer, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    url, _, methods = server
-    assert main(["--url", url]) == 0
-    assert capsys.readouterr().out.splitlines()[-1] == f"19 of 19 checks of {url} succeeded"
-    assert set(methods) == {"GET", "HEAD"}
+    assert main(["--url", server.url], {}) == 0
+    assert capsys.readouterr().out.splitlines()[-1] == f"19 of 19 checks of {server.url} succeeded"
+    assert server.methods == {"GET", "HEAD"}
 
 
-def test_a_wrong_answer_fails_and_is_shown(
-    server: tuple[str, dict[str, object], list[str]], capsys: pytest.CaptureFixture[str]
-) -> None:
-    url, answers, _ = server
-    answers["/status"] = changed("queue", limit=9)
-    del answers["/openapi.json"]
-    assert main(["--url", url]) == 1
+def test_a_wrong_answer_fails_and_is_shown(server: FixedServer, capsys: pytest.CaptureFixture[str]) -> None:
+    server.answers["/status"] = changed("queue", limit=9)
+    del server.answers["/openapi.json"]
+    assert main(["--url", server.url], {}) == 1
     shown = capsys.readouterr().out
     assert "queue: 5 available with 3 of 9 pending" in shown
     assert "queue.limit differs" in shown
@@ -112,8 +121,27 @@ def test_a_wrong_answer_fails_and_is_shown(
 
 
 def test_a_server_that_is_not_there_fails(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["--url", "http://127.0.0.1:1"]) == 1
-    assert "refused" in capsys.readouterr().out
+    assert main(["--url", "http://127.0.0.1:1"], {}) == 1
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err == (
+        "Nothing answers at http://127.0.0.1:1 (Connection refused); start the server, or name another with "
+        "URL=http://host:port.\n"
+    )
+
+
+def test_what_is_no_address_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    assert [main(["--url", url], {}) for url in ("127.0.0.1:8000", "http://127.0.0.1:port")] == [1, 1]
+    assert capsys.readouterr().err.count("is no address of a web server") == 2
+
+
+def test_the_key_comes_from_the_environment_and_is_not_printed(
+    server: FixedServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    key = "annannannannannann"
+    assert main(["--url", server.url], {"STUDIO_API_KEY": key}) == 0
+    assert set(server.keys[1:]) == {f"Bearer {key}"}
+    assert key not in "".join(capsys.readouterr())
 
 
 def test_the_documented_snapshot_is_right() -> None:

@@ -112,8 +112,14 @@ def test_without_any_pip_it_says_what_to_install(checkout: Path) -> None:
 def test_once_set_up_it_hands_over_at_once(ready: Path) -> None:
     ended = run(ready, "check", "--", "-x")
     assert ended.returncode == 0
-    assert ended.stdout == f"runner: --taskfile {ready}/Taskfile.yml check -- -x\n"
+    assert ended.stdout == f"runner: --exit-code --taskfile {ready}/Taskfile.yml check -- -x\n"
     assert ended.stderr == ""
+
+
+@pytest.mark.parametrize("asked", ["--help", "-h"])
+def test_help_lists_the_tasks(ready: Path, asked: str) -> None:
+    ended = run(ready, asked)
+    assert ended.stdout == f"runner: --exit-code --taskfile {ready}/Taskfile.yml\n"
 
 
 @pytest.mark.parametrize("damage", ["moved", "interrupted", "another version", "no interpreter", "no runner"])
@@ -150,6 +156,13 @@ def test_start_puts_the_server_in_its_place(ready: Path) -> None:
         assert said == f"{ready}/data/results/studio serve --port 0\n"
         os.kill(started.pid, signal.SIGTERM)
         assert started.wait(timeout=30) == 7
+
+
+def test_the_api_check_does_not_print_its_command_for_a_key_may_be_in_it() -> None:
+    text = (ROOT / "Taskfile.yml").read_text(encoding="utf-8")
+    task = text.partition("  test:api:\n")[2].partition("\n\n")[0]
+    assert "    silent: true\n" in task
+    assert "STUDIO_API_KEY" in task
 
 
 def test_check_cpu_compiles_and_runs_the_runtime_checks() -> None:

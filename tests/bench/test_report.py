@@ -2,6 +2,7 @@
 
 import json
 import math
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bench import report
-from bench.report import Bar, Row, conclude, percentile
+from bench.report import Bar, Row, conclude, end, percentile
 
 
 def test_percentiles_are_samples_by_nearest_rank() -> None:
@@ -50,3 +51,17 @@ def test_a_bar_that_is_not_kept_is_the_exit_status(
     document = json.loads(kept.read_text())
     assert document["samples"] == {"answer": [value, 9.0]}
     assert document["rows"][0] == {"name": "answer", "value": value, "unit": "ms", "bar": "≤ 2"}
+
+
+def interrupted() -> int:
+    raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize(("program", "status"), [(lambda: 1, 1), (interrupted, 130)])
+def test_a_program_ends_with_its_status_and_quietly_at_ctrl_c(
+    program: Callable[[], int], status: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as left:
+        end(program)
+    assert left.value.code == status
+    assert "".join(capsys.readouterr()) == ""
