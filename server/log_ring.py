@@ -8,11 +8,13 @@ import logging
 import threading
 from collections import deque
 from collections.abc import AsyncGenerator
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from itertools import islice
+from types import TracebackType
 from typing import Final
 
 LINES: Final = 512
@@ -61,12 +63,29 @@ class LogRing(logging.Handler):
         self._closed = False
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Keep a record's lines."""
-        lines = [line[:MAX_LINE_CHARACTERS] for line in self.format(record).splitlines()]
-        with self._guard:
-            self._lines.extend(lines)
-            self._written += len(lines)
-            self._wake()
+        """Keep a record's lines. A record that cannot be formatted goes to `handleError`, never back to who logged it.
+
+        As in the library's own handlers, only endless recursion passes: it ends the caller whatever is done here.
+        """
+        with ExitStack() as stack:
+            stack.push(partial(self._report, record))
+            lines = [line[:MAX_LINE_CHARACTERS] for line in self.format(record).splitlines()]
+            with self._guard:
+                self._lines.extend(lines)
+                self._written += len(lines)
+                self._wake()
+
+    def _report(
+        self,
+        record: logging.LogRecord,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> bool:
+        if not isinstance(error, Exception) or isinstance(error, RecursionError):
+            return False
+        self.handleError(record)
+        return True
 
     def close(self) -> None:
         """End every follower; later lines are kept but followed by nobody."""

@@ -153,3 +153,42 @@ def test_a_follower_whose_loop_is_gone_does_not_hurt_those_who_log(
     loop.close()
     log.info("second")
     assert messages(ring) == ["first", "second"]
+
+
+class Unprintable:
+    """Something whose text cannot be had."""
+
+    def __init__(self, error: type[BaseException]) -> None:
+        self._error = error
+
+    def __str__(self) -> str:
+        raise self._error
+
+
+@pytest.mark.parametrize(("message", "argument"), [("%d", "x"), ("%s", Unprintable(LookupError))])
+def test_a_record_that_cannot_be_formatted_does_not_hurt_who_logs_it(
+    ring: LogRing, log: logging.Logger, capsys: pytest.CaptureFixture[str], message: str, argument: object
+) -> None:
+    log.info(message, argument)
+    log.info("next")
+    assert messages(ring) == ["next"]
+    told = capsys.readouterr().err
+    assert "--- Logging error ---" in told
+    assert ("TypeError" if argument == "x" else "LookupError") in told
+
+
+def test_such_a_record_is_dropped_silently_where_logging_is_told_to(
+    ring: LogRing,
+    log: logging.Logger,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(logging, "raiseExceptions", False)
+    log.info("%d", "x")
+    assert (ring.lines(), capsys.readouterr().err) == ([], "")
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, RecursionError])
+def test_what_ends_a_program_passes(log: logging.Logger, error: type[BaseException]) -> None:
+    with pytest.raises(error):
+        log.info("%s", Unprintable(error))
