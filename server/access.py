@@ -66,9 +66,15 @@ class OriginRule:
 
     listed: frozenset[str]
 
-    def check(self, origins: Sequence[str], host: str) -> None:
-        """Raise ForbiddenOrigin for a page of another origin; a request without Origin comes from no such page."""
+    def check(self, origins: Sequence[str], host: str, fetch_site: str = "", fetch_mode: str = "") -> None:
+        """Raise ForbiddenOrigin for a page of another origin.
+
+        A browser sends no Origin for images and other parts of a page, but says in Sec-Fetch-Site that another site
+        asks; following a link (Sec-Fetch-Mode: navigate) is allowed, and everything where other origins are listed.
+        """
         if not origins:
+            if fetch_site == "cross-site" and fetch_mode != "navigate" and not self.listed:
+                raise ForbiddenOrigin("another site")
             return
         origin = origins[0].strip().lower()
         if len(origins) > 1 or not (origin in self.listed or _same_place(origin, host.strip().lower())):

@@ -22,6 +22,7 @@ PUBLIC_PATHS = frozenset({"/", "/health", "/session", "/favicon.ico"})
 QUIET_PATHS = ("/health", "/status", "/system/queue", "/metrics")
 SWEEP_SECONDS = 30.0
 SWITCH_INTERVAL_SECONDS = 0.001
+OLD_GENERATION_THRESHOLD = 1000  # a full collection stops every thread; the worker makes one between jobs
 WORKER_STOP_SECONDS = 5.0
 _log = logging.getLogger(__name__)
 
@@ -35,6 +36,8 @@ def build_app(parts: Parts, routes: Sequence[BaseRoute]) -> ASGIApp:
         parts.watch.bind(loop)
         parts.worker.start()
         tasks = [asyncio.create_task(sweep_for_ever(parts)), asyncio.create_task(parts.metrics.watch_loop())]
+        for task in tasks:
+            task.add_done_callback(tell_of_an_early_end)
         _settle_interpreter()
         try:
             yield
@@ -66,6 +69,14 @@ def _settle_interpreter() -> None:
     sys.setswitchinterval(SWITCH_INTERVAL_SECONDS)
     gc.collect()
     gc.freeze()
+    young, middle, _ = gc.get_threshold()
+    gc.set_threshold(young, middle, OLD_GENERATION_THRESHOLD)
+
+
+def tell_of_an_early_end(task: asyncio.Task[None]) -> None:
+    """Log a task that was to run as long as the server and did not."""
+    if not task.cancelled() and task.exception() is not None:
+        _log.error("a task of the server ended", exc_info=task.exception())
 
 
 async def _cancel(tasks: Sequence[asyncio.Task[None]]) -> None:
@@ -79,7 +90,9 @@ async def sweep_for_ever(parts: Parts, pause: Callable[[float], Awaitable[None]]
     while True:
         await pause(SWEEP_SECONDS)
         try:
-            await parts.limits.run(parts.store.sweep)
+            expired = await parts.limits.run(parts.store.sweep)
+            if expired:
+                _log.info("%d results or records of jobs have expired", expired)
             await parts.limits.run(lambda: save_rates(parts.rates, parts.settings.data_directory))
         except OSError:
             _log.exception("the sweep failed; it is tried again in %.0f s", SWEEP_SECONDS)
@@ -97,5 +110,8 @@ async def stop(parts: Parts) -> None:
     ended = await parts.limits.run(lambda: parts.worker.stop(WORKER_STOP_SECONDS))
     if not ended:
         _log.error("the worker did not return within %.0f s; leaving without it", WORKER_STOP_SECONDS)
-    await parts.limits.run(lambda: save_rates(parts.rates, parts.settings.data_directory))
+    try:
+        await parts.limits.run(lambda: save_rates(parts.rates, parts.settings.data_directory))
+    except OSError:
+        _log.exception("the learnt rates could not be kept")
     parts.watch.unbind()

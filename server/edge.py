@@ -147,7 +147,8 @@ class Edge:
         with Contained() as block:
             hosts = headers.getlist("host")
             self._admittance.hosts.check(hosts)
-            self._admittance.origins.check(headers.getlist("origin"), hosts[0])
+            fetched = headers.get("sec-fetch-site", ""), headers.get("sec-fetch-mode", "")
+            self._admittance.origins.check(headers.getlist("origin"), hosts[0], *fetched)
         if block.error is None:
             await self._inner(scope, receive, exchange.forward)
         else:

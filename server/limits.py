@@ -8,9 +8,6 @@ import anyio
 import anyio.to_thread
 
 from server.errors import (
-    RETRY_AFTER_SECONDS as RETRY_AFTER_SECONDS,
-)
-from server.errors import (
     TooMany,
     TooManyDownloads,
     TooManyStreams,

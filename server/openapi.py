@@ -6,6 +6,7 @@ from pydantic import BaseModel
 
 from engine.request import SketchRequest, SongRequest
 from server.jobs.job import JobState
+from server.limits import MAX_WAIT_SECONDS
 from storage.entry import JSON
 
 _REF = "#/components/schemas/{model}"
@@ -36,6 +37,7 @@ _EVENTS: dict[str, JSON] = {"text/event-stream": {}}
 _SECURITY: dict[str, JSON] = {
     "bearer": {"type": "http", "scheme": "bearer"},
     "header": {"type": "apiKey", "in": "header", "name": "x-api-key"},
+    "elevenlabs_header": {"type": "apiKey", "in": "header", "name": "xi-api-key"},
     "cookie": {"type": "apiKey", "in": "cookie", "name": "yue2_key"},
 }
 
@@ -147,7 +149,7 @@ def _job_read() -> dict[str, JSON]:
     }
 
 
-_WAIT: dict[str, JSON] = {"type": "number", "minimum": 0, "maximum": 45}
+_WAIT: dict[str, JSON] = {"type": "number", "minimum": 0, "maximum": MAX_WAIT_SECONDS}
 _RESULT_KINDS = (
     "multipart/mixed",
     "audio/mpeg",
@@ -186,7 +188,21 @@ def _paths() -> dict[str, JSON]:
                 "responses": {"200": events, **_refusals(410, 429)},
             }
         },
+        "/session": _session(),
         **_system_paths(),
+    }
+
+
+def _session() -> dict[str, JSON]:
+    key = _content(_object({"key": _TEXT}) | {"additionalProperties": False})
+    return {
+        "post": {
+            "summary": "Trade an API key for a cookie, for players and event streams, which send no headers.",
+            "security": [],
+            "requestBody": {"required": True, "content": key},
+            "responses": {"204": _answer("Set-Cookie holds the cookie."), **_refusals(415)},
+        },
+        "delete": {"summary": "Give the cookie back.", "responses": {"204": _answer("Gone."), **_refusals()}},
     }
 
 

@@ -1,5 +1,6 @@
 """The parts of one server, put together: who owns what, and in which order they start and stop."""
 
+import logging
 import secrets
 import time
 from collections.abc import Callable
@@ -22,6 +23,8 @@ from server.status import StatusBoard
 from server.watch import Watch
 from storage.budget import Budget
 from storage.store import ResultStore
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,12 +65,15 @@ def assemble(settings: Settings, log_ring: LogRing, clock: Callable[[], float] =
     limits = Limits()
     book = JobBook(queue, store, clock)
     book.interrupt_leftovers(leftovers)
+    if leftovers:
+        _log.warning("%d jobs of an earlier process were interrupted; they say so when asked", len(leftovers))
     board = StatusBoard(queue, store, limits)
     metrics = Metrics(board)
 
     def before_settle(job: Job, state: JobState, code: str, error: str) -> None:
         book.settle(job, state, code, error)
-        metrics.job_ended(job.operation, str(state), clock() - (job.started_at or clock()))
+        now = clock()
+        metrics.job_ended(job.operation, str(state), max(0.0, now - (job.started_at or now)))
 
     worker = Worker(queue, job_outcome, before_settle)
     gate = Gate(queue, store, clock, draw_job_id)

@@ -2,11 +2,10 @@
 
 from engine.catalogue import Catalogue
 from engine.request import CODES_PER_SECOND, CONTEXT_TOKENS, SketchRequest, SongRequest
-from server.limits import MAX_JSON_BYTES
+from engine.sketch.notes import RATE_HZ
+from server.limits import MAX_JSON_BYTES, MAX_WAIT_SECONDS
 from server.settings import Settings
 from storage.entry import JSON
-
-SAMPLE_RATE_HZ = 48_000
 
 
 def build_props(catalogue: Catalogue, settings: Settings, version: str) -> dict[str, JSON]:
@@ -21,13 +20,13 @@ def build_props(catalogue: Catalogue, settings: Settings, version: str) -> dict[
         "models": models,
         "default_model": catalogue.default_id,
         "loras": loras,
-        "sample_rate_hz": SAMPLE_RATE_HZ,
+        "sample_rate_hz": RATE_HZ,
         "codes_per_second": CODES_PER_SECOND,
         "context_tokens": CONTEXT_TOKENS,
         "defaults": {"synth": song, "plan": song, "sketch": sketch},
         "limits": {
             "json_body_bytes": MAX_JSON_BYTES,
-            "wait_seconds": 45,
+            "wait_seconds": MAX_WAIT_SECONDS,
             "result_ttl_seconds": settings.result_ttl_seconds,
             "result_max_bytes": settings.result_max_bytes,
             "result_max_files": settings.result_max_files,

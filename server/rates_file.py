@@ -1,7 +1,6 @@
 """Where learnt rates outlive the process: one small JSON file in the data folder."""
 
 import logging
-import os
 from pathlib import Path
 
 from server.jobs.rates import RateBook
@@ -25,8 +24,11 @@ def load_rates(folder: Path) -> RateBook:
 
 
 def save_rates(rates: RateBook, folder: Path) -> None:
-    """Replace the file as a whole. Raises OSError."""
+    """Replace the file as a whole, where anything was learnt since. Raises OSError."""
+    path, text = folder / _NAME, rates.to_json()
+    if path.exists() and path.read_text(encoding="utf-8", errors="replace") == text:
+        return
     folder.mkdir(parents=True, exist_ok=True)
-    draft = folder / f".{_NAME}.{os.getpid()}"
-    draft.write_text(rates.to_json(), encoding="utf-8")
-    draft.replace(folder / _NAME)
+    draft = path.with_suffix(".new")
+    draft.write_text(text, encoding="utf-8")
+    draft.replace(path)

@@ -1,7 +1,8 @@
 """The snapshot that `/health`, `/status` and `/system/queue` share: aggregates only, never a handle or a prompt."""
 
+from server.errors import RETRY_AFTER_SECONDS
 from server.jobs.serial_queue import SerialQueue
-from server.limits import MAX_BODY_BYTES, RETRY_AFTER_SECONDS, Limits
+from server.limits import MAX_BODY_BYTES, Limits
 from storage.entry import JSON
 from storage.store import ResultStore
 

@@ -5,7 +5,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-EVERYTHING = ""  # the id that stands for every job
+from server.jobs.serial_queue import EVERYONE
 
 
 class Watch:
@@ -30,7 +30,7 @@ class Watch:
         with self._lock:
             self._loop = None
 
-    def notify(self, job_id: str = EVERYTHING) -> None:
+    def notify(self, job_id: str = EVERYONE) -> None:
         """Say that a job has changed, or all of them."""
         with self._lock:
             if self._loop is None:
@@ -43,9 +43,7 @@ class Watch:
     def _wake(self) -> None:
         with self._lock:
             changed, self._changed = self._changed, set()
-        wanted = (
-            list(self._waiters) if EVERYTHING in changed else [id for id in changed if id in self._waiters]
-        )
+        wanted = list(self._waiters) if EVERYONE in changed else [id for id in changed if id in self._waiters]
         for job_id in wanted:
             for event in self._waiters[job_id]:
                 event.set()

@@ -18,6 +18,7 @@ from server.responses import EventStream, json_response
 from server.status import StatusBoard
 from storage.entry import JSON
 
+MAX_SESSION_BYTES: Final = 4096  # the route is open to strangers
 WELCOME: Final[dict[str, JSON]] = {
     "name": "YuE2 Studio",
     "make_a_song": 'POST /synth with {"style": "…", "lyrics": "…"}, then GET /job?id=…',
@@ -28,7 +29,7 @@ WELCOME: Final[dict[str, JSON]] = {
 
 
 class SystemRoutes:
-    """Read-only routes. Nothing here waits for the worker, a lock or a disk."""
+    """Routes about the server itself. Nothing here waits for the worker, for a disk, or for a lock held during I/O."""
 
     def __init__(
         self,
@@ -91,7 +92,7 @@ class SystemRoutes:
         """Trade a key for a cookie, once, since players and event streams send no headers; or give the cookie back."""
         if request.method == "DELETE":
             return Response(status_code=204, headers={"Set-Cookie": forgotten_cookie()})
-        payload = await read_json_object(request, self._limits)
+        payload = await read_json_object(request, self._limits, MAX_SESSION_BYTES)
         key = payload.get("key")
         if not isinstance(key, str) or set(payload) != {"key"}:
             raise InvalidRequest("key", 'Send the API key as {"key": "…"}, and nothing else.')

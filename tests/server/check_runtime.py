@@ -4,6 +4,7 @@ Everything here is behaviour that holds on any machine; speed is measured in `be
 """
 
 import hashlib
+import os
 import random
 import re
 import resource
@@ -342,7 +343,10 @@ def test_a_native_call_that_does_not_return_cannot_hold_the_process(tmp_path: Pa
 def test_a_second_server_on_the_same_folder_ends_at_once_and_names_the_first(tmp_path: Path) -> None:
     with ServerProcess(tmp_path / "output") as server:
         second = subprocess.run(
-            [sys.executable, "-m", "tests.server.server_check", "--directory", str(tmp_path / "output")],
+            [sys.executable, "-m", "server", "serve", "--port", "0"],
+            cwd=tmp_path / "output",
+            env={name: value for name, value in os.environ.items() if not name.startswith("YUE2_")}
+            | {"PYTHONPATH": str(Path(__file__).parents[2])},
             capture_output=True,
             text=True,
             timeout=PATIENCE_SECONDS,
@@ -481,6 +485,17 @@ def test_a_reset_in_the_middle_of_a_range_frees_the_lease(shared: ServerProcess)
     shared.client.delete("/job", params={"id": id})
     shared.until(lambda: shared.status()["results"]["bytes"] == held - 16 * MEGABYTE)
     assert shared.job(id)["http"] == 410
+
+
+def test_a_stop_ends_log_streams_and_waits_for_nobody(tmp_path: Path) -> None:
+    with ServerProcess(tmp_path / "output") as server, ExitStack() as stack:
+        logs = stack.enter_context(server.socket(b"GET /logs HTTP/1.1\r\nHost: localhost\r\n\r\n"))
+        assert logs.recv(12) == b"HTTP/1.1 200"
+        assert server.stop() == 0
+        rest = b""
+        while block := _received(logs):
+            rest += block
+        assert rest.endswith(b"0\r\n\r\n")
 
 
 def test_two_log_streams_and_no_third(shared: ServerProcess) -> None:

@@ -1,4 +1,5 @@
 import stat
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -202,3 +203,23 @@ def test_a_damaged_secret_is_replaced(tmp_path: Path) -> None:
     (file,) = tmp_path.iterdir()
     file.write_bytes(b"short")
     assert load_secret(tmp_path, lambda size: b"b" * size) == b"b" * 32
+
+
+@pytest.mark.parametrize(
+    ("listed", "site", "mode", "refused"),
+    [
+        (set(), "cross-site", "no-cors", True),
+        (set(), "cross-site", "navigate", False),
+        (set(), "same-origin", "no-cors", False),
+        (set(), "none", "navigate", False),
+        ({"https://studio.example"}, "cross-site", "no-cors", False),
+    ],
+)
+def test_parts_of_foreign_pages_are_refused_although_they_have_no_origin(
+    listed: set[str], site: str, mode: str, refused: bool
+) -> None:
+    rule = OriginRule(frozenset(listed))
+    expected = pytest.raises(ForbiddenOrigin) if refused else nullcontext("let through")
+    with expected as outcome:
+        rule.check([], "127.0.0.1:8000", site, mode)
+    assert (outcome == "let through") is not refused

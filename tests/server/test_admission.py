@@ -14,9 +14,12 @@ from server.errors import IdempotencyMismatch
 from server.jobs.errors import QueueClosed, QueueFull
 from server.jobs.rates import Stage
 from server.jobs.serial_queue import SerialQueue
+from server.log_ring import request_id
 from server.operations import Packed, Prepared, Stopwatch
 from storage.budget import Budget
+from storage.entry import JSON
 from storage.errors import DiskFull, StoreFull
+from storage.staging import StagedFile
 from storage.store import ResultStore
 
 
@@ -58,6 +61,35 @@ def test_an_admitted_job_is_recorded_and_takeable(door: Door) -> None:
     assert (job.id, entry.owner, entry.detail["operation"]) == (admitted.job_id, "ann", "check")
     assert admitted.queued is not None
     assert (admitted.queued.state, admitted.queued.queue_position) == ("queued", 1)
+
+
+def test_the_work_is_timed_up_to_the_disk_and_logs_under_its_request(
+    door: Door, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[str] = []
+
+    def work(job_id: str, sink: BinaryIO, control: Control, stopwatch: Stopwatch) -> Packed:
+        told.append(request_id.get())
+        monkeypatch.setattr(stopwatch, "metrics", metrics)
+        return Packed("text/plain", ())
+
+    def metrics() -> dict[str, JSON]:
+        told.append("metrics")
+        return {}
+
+    def sealing(staged: StagedFile) -> tuple[int, str]:
+        told.append("sealed")
+        return seal(staged)
+
+    seal = StagedFile.seal
+    monkeypatch.setattr(StagedFile, "seal", sealing)
+    token = request_id.set("the-request")
+    door.gate.admit(Prepared("check", "none", (Stage("working", 1.0),), "d", work), "", "")
+    request_id.reset(token)
+    job = door.queue.take()
+    assert job is not None
+    job.work(door.queue.control(job))
+    assert told[:3] == ["the-request", "sealed", "metrics"]
 
 
 def test_a_refusal_leaves_no_record_and_counts_once(door: Door) -> None:

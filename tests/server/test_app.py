@@ -9,7 +9,15 @@ from pathlib import Path
 import pytest
 
 from server import app as app_module
-from server.app import admittance, begin_stop, build_app, draw_request_id, sweep_for_ever
+from server.app import (
+    admittance,
+    begin_stop,
+    build_app,
+    draw_request_id,
+    stop,
+    sweep_for_ever,
+    tell_of_an_early_end,
+)
 from server.log_ring import LogRing
 from server.parts import Parts, assemble
 from server.settings import load
@@ -53,10 +61,41 @@ def test_a_running_server_switches_threads_often_and_freezes_what_it_has_loaded(
         assert gc.get_freeze_count() > 10_000
 
 
-def test_stopping_twice_is_stopping_once(parts: Parts) -> None:
-    begin_stop(parts)
-    begin_stop(parts)
+def test_stopping_twice_is_stopping_once_and_wakes_whoever_waits(parts: Parts) -> None:
+    async def scene() -> bool:
+        parts.watch.bind(asyncio.get_running_loop())
+        with parts.watch.subscribe("some job") as woken:
+            begin_stop(parts)
+            begin_stop(parts)
+            await asyncio.wait_for(woken.wait(), 5)
+            return woken.is_set()
+
+    assert asyncio.run(scene())
     assert parts.queue.snapshot().accepting is False
+
+
+def test_a_task_that_ends_early_is_told(caplog: pytest.LogCaptureFixture) -> None:
+    async def fail() -> None:
+        raise RuntimeError("unforeseen")
+
+    async def scene() -> None:
+        task = asyncio.create_task(fail())
+        task.add_done_callback(tell_of_an_early_end)
+        await asyncio.gather(task, return_exceptions=True)
+
+    asyncio.run(scene())
+    assert "unforeseen" in caplog.text
+
+
+def test_a_full_disk_does_not_hold_up_the_stop(
+    parts: Parts, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def full(rates: object, folder: object) -> None:
+        raise OSError(28, "no space")
+
+    monkeypatch.setattr(app_module, "save_rates", full)
+    asyncio.run(stop(parts))
+    assert "could not be kept" in caplog.text
 
 
 def test_the_worker_is_gone_and_the_rates_are_kept_after_the_server(tmp_path: Path) -> None:

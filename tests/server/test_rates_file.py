@@ -18,6 +18,16 @@ def test_rates_outlive_the_process(tmp_path: Path) -> None:
     assert [path.name for path in (tmp_path / "state").iterdir()] == ["rates.json"]
 
 
+def test_what_is_known_already_is_not_written_again(tmp_path: Path) -> None:
+    rates = load_rates(tmp_path)
+    rates.learn("sketch", "rendering", 1.0, 2.0)
+    save_rates(rates, tmp_path)
+    (tmp_path / "rates.json").chmod(0o400)
+    inode = (tmp_path / "rates.json").stat().st_ino
+    save_rates(rates, tmp_path)
+    assert (tmp_path / "rates.json").stat().st_ino == inode
+
+
 def test_without_a_file_there_are_priors(tmp_path: Path) -> None:
     estimate = load_rates(tmp_path).estimate("sketch", [Stage("rendering", 100.0)])
     assert 0 < estimate.seconds < 60

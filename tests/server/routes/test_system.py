@@ -92,6 +92,25 @@ def test_a_key_is_traded_once_for_a_cookie_and_the_cookie_given_back(tmp_path: P
         assert closed.client.get("/props").status_code == 401
 
 
+@pytest.mark.parametrize(("scheme", "secure"), [("https", True), ("http", False)])
+def test_a_cookie_of_a_page_over_tls_stays_there(tmp_path: Path, scheme: str, secure: bool) -> None:
+    with product(tmp_path, {"YUE2_API_KEYS": "ann=annannannannannann"}) as closed:
+        headers = {"X-Forwarded-Proto": scheme}
+        traded = closed.client.post("/session", json={"key": "annannannannannann"}, headers=headers)
+    assert ("; Secure" in traded.headers["set-cookie"]) is secure
+
+
+def test_strangers_are_read_little(studio: Product) -> None:
+    answer = studio.client.post("/session", json={"key": "x" * 5000})
+    assert (answer.status_code, answer.json()["code"]) == (413, "body_too_large")
+
+
+def test_a_cross_site_image_of_the_log_is_refused(studio: Product) -> None:
+    headers = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "no-cors"}
+    answer = studio.client.get("/logs", headers=headers)
+    assert (answer.status_code, answer.json()["code"]) == (403, "forbidden_origin")
+
+
 def test_a_server_without_keys_needs_no_session(studio: Product) -> None:
     answer = studio.client.post("/session", json={"key": "anything"})
     assert (answer.status_code, "set-cookie" in answer.headers) == (204, False)
