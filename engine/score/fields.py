@@ -5,12 +5,15 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from engine.score.keys import Staff, read_staff
-from engine.score.place import Place, number
+from engine.score.place import Place, number, short
 
 _METER_PART = re.compile(r"\(?([0-9]+(?:[ \t]*\+[ \t]*[0-9]+)*)\)?[ \t]*/[ \t]*([0-9]+)")
-_BEATS = re.compile(r"((?:[0-9]+/[0-9]+[ \t]*)+)=[ \t]*([0-9]+(?:\.[0-9]+)?)")
-_OLD_BEAT = re.compile(r"C([0-9]*)[ \t]*=[ \t]*([0-9]+(?:\.[0-9]+)?)")
-_PLAIN = re.compile(r"=?[ \t]*([0-9]+(?:\.[0-9]+)?)")
+# Every pattern here reads a text in one way only: where two readings compete, a long text takes forever to fail.
+_BEAT = r"[0-9]{1,2}/[0-9]{1,3}"
+_COUNT = r"[0-9]{1,4}(?:\.[0-9]{1,18})?"
+_BEATS = re.compile(rf"({_BEAT}(?:[ \t]+{_BEAT})*)[ \t]*=[ \t]*({_COUNT})")
+_OLD_BEAT = re.compile(rf"C([0-9]{{0,2}})[ \t]*=[ \t]*({_COUNT})")
+_PLAIN = re.compile(rf"=?[ \t]*({_COUNT})")
 _VOICE_ID = re.compile(r'[^\s"\[\]=%]{1,64}')
 _POWERS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512)
 FREE_METER = (
@@ -89,6 +92,7 @@ def read_tempo(text: str, unit: Fraction, place: Place) -> float | None:
 
     A bare number counts quarter notes, as players take it. `C3=80` counts lengths of three units.
     """
+    text = short(text, place)
     words = " ".join(re.findall(r'"([^"]*)"', text)) or text
     text = re.sub(r'"[^"]*"', " ", text).strip()
     if match := _BEATS.fullmatch(text):
@@ -110,7 +114,7 @@ def _beat(text: str, place: Place) -> Fraction:
 
 
 def _quarters(beat: Fraction, count: str, place: Place) -> float:
-    per_minute = Fraction(count[:24]) * beat * 4
+    per_minute = Fraction(count) * beat * 4
     if not 5 <= per_minute <= 1000:
         raise place.fault("Choose a tempo between 5 and 1000 quarter notes a minute.")
     return float(per_minute)

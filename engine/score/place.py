@@ -7,6 +7,7 @@ from fractions import Fraction
 from engine.errors import ScoreError
 
 MAX_TEXT = 256 * 1024  # characters
+MAX_FIELD = 200  # characters of a field that is read other than as words
 MAX_BARS = 4096  # of one voice, repeats played out
 MAX_NOTES = 50_000  # heads, rests and grace notes of all voices, repeats played out
 MAX_VOICES = 64
@@ -34,6 +35,14 @@ class Place:
     def after(self, characters: int) -> "Place":
         """The place some characters further on the same line."""
         return Place(self.line, self.column + characters)
+
+
+def short(text: str, place: Place, most: int = MAX_FIELD) -> str:
+    """The value of a field without the space around it, of at most `most` characters."""
+    text = text.strip()
+    if len(text) > most:
+        raise place.fault(f"This field has {len(text)} characters; shorten it to {most}.")
+    return text
 
 
 def number(digits: str, place: Place, name: str, most: int = MAX_NUMBER) -> int:

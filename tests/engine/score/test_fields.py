@@ -107,6 +107,21 @@ def test_bad_tempo_is_a_fault(text: str) -> None:
         read_tempo(text, EIGHTH, HERE)
 
 
+@pytest.mark.parametrize(
+    "text",
+    ["1" + "/111" * 40 + "/1x", "1/4 " * 49 + "x", "1/4" + " " * 190 + "x", "1" * 199 + "=", "C" + "1" * 190],
+)
+def test_tempo_that_could_be_read_in_many_ways_is_a_fault_at_once(text: str) -> None:
+    with pytest.raises(ScoreError, match="Write the tempo"):
+        read_tempo(text, EIGHTH, HERE)
+
+
+def test_long_tempo_is_a_fault() -> None:
+    with pytest.raises(ScoreError, match="201 characters; shorten it to 200") as fault:
+        read_tempo("1" * 201, EIGHTH, HERE)
+    assert (fault.value.line, fault.value.column) == (4, 3)
+
+
 def test_tempo_bounds_are_inside() -> None:
     assert read_tempo("5", EIGHTH, HERE) == 5
     assert read_tempo("1000", EIGHTH, HERE) == 1000
