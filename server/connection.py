@@ -33,14 +33,15 @@ DEFAULT_TIMEOUTS: Final = Timeouts()
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """What one server allows: seconds, connections at once, bytes of a body."""
+    """What one server allows: seconds, connections at once, bytes of a body; `draw_id` names what it refuses."""
 
     timeouts: Timeouts
     max_connections: int
     max_body_bytes: int
+    draw_id: Callable[[], str]
 
 
-class Stage(Enum):
+class Awaiting(Enum):
     """What the next byte of a connection belongs to."""
 
     BETWEEN = "between"

@@ -10,56 +10,36 @@ Five countdowns a connection, each ending it (by `abort`: a plain close waits fo
 
 A request that is refused before its body has arrived is answered and what still comes is dropped for a moment, so
 that the answer is not lost to a reset (RFC 9112, 9.6).
+
+Where a connection is one too many, the one that has been longest without a request is ended for it; only where each is
+being answered, or sends a body, the new one is.
 """
 
 import asyncio
-import json
 import logging
+import secrets
+from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import count
 from typing import Any, ClassVar, Final, cast
 
 import httptools
-import uvicorn
 from uvicorn._types import ASGI3Application
 from uvicorn.config import Config
-from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 from uvicorn.server import ServerState
 
-from server.connection import ABORT, DEFAULT_TIMEOUTS, Bounds, CycleTransport, Stage, Timeouts, WatchedFlow
+from server.connection import ABORT, DEFAULT_TIMEOUTS, Awaiting, Bounds, CycleTransport, Timeouts, WatchedFlow
 from server.countdown import Countdown
-from server.errors import BodyTooLarge, EdgeError, HeadersTooLarge, MalformedRequest, error_body
+from server.errors import BodyTooLarge, EdgeError, HeadersTooLarge, MalformedRequest
 from server.limits import CONNECTIONS, MAX_BODY_BYTES
+from server.refusal import refusal
+from server.uvicorn_inside import check_uvicorn
 
 LOG: Final = logging.getLogger("server.protocol")
-UVICORN: Final = "0.54."
 MAX_HEAD_BYTES: Final = 64 * 1024
 MAX_PIPELINED: Final = 16
-# What this module overrides or touches in uvicorn; looked for at start, since none of it is uvicorn's public interface.
-OVERRIDDEN: Final = (
-    "connection_made",
-    "connection_lost",
-    "data_received",
-    "eof_received",
-    "on_message_begin",
-    "on_url",
-    "on_header",
-    "on_headers_complete",
-    "on_body",
-    "on_message_complete",
-    "on_response_complete",
-    "pause_writing",
-    "resume_writing",
-    "_start_asgi_task",
-    "_unset_keepalive_if_required",
-)
-CYCLE_FIELDS: Final = (
-    "transport",
-    "disconnected",
-    "keep_alive",
-    "waiting_for_100_continue",
-    "message_event",
-    "response_started",
-    "response_complete",
-)
+DRAW_ID: Final = partial(secrets.token_hex, 8)
 
 
 class GuardedProtocol(HttpToolsProtocol):
@@ -70,6 +50,8 @@ class GuardedProtocol(HttpToolsProtocol):
     """
 
     bounds: ClassVar[Bounds]
+    # Which connection was left without a request before which; a loop's clock stands still too long to tell.
+    turns: ClassVar[Iterator[int]]
 
     def __init__(
         self,
@@ -81,12 +63,14 @@ class GuardedProtocol(HttpToolsProtocol):
         super().__init__(config, server_state, app_state, _loop)
         # uvicorn's own access log has the query, which holds job ids.
         self.access_log = False
-        self._stage = Stage.BETWEEN
+        self._awaiting = Awaiting.BETWEEN
         self._active: RequestResponseCycle | None = None
         self._arriving: RequestResponseCycle | None = None
         self._head_bytes = 0
         self._body_bytes = 0
         self._deaf = False
+        self._aborted = False
+        self._unasked_since = 0
         self._taken_at_start = 0
         self._head = Countdown(self.loop, self._head_late)
         self._body_idle = Countdown(self.loop, self._body_late)
@@ -95,16 +79,32 @@ class GuardedProtocol(HttpToolsProtocol):
         self._idle = Countdown(self.loop, self._idle_late)
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Accept, or close at once where there are too many connections."""
+        """Accept; where there are too many connections, at the cost of one that asks for nothing, or not at all."""
         # Every loop hands a stream server's protocol a two-way transport, whatever the signature says.
         stream = cast(asyncio.Transport, transport)
         super().connection_made(stream)
         self.flow = WatchedFlow(stream, self._head, self._body_idle, self._body_total)
         self._out = CycleTransport(stream, self._finish)
-        if len(self.connections) > self.bounds.max_connections:
-            self._abort("there are too many connections")
-        else:
+        self._unasked_since = next(self.turns)
+        self._make_room()
+        if not self._aborted:
             self._head.start(self.bounds.timeouts.head)
+
+    def _make_room(self) -> None:
+        """End one connection where there are too many: the longest unasked, this one where all others are in use."""
+        others = [peer for peer in self.connections if isinstance(peer, GuardedProtocol) and peer is not self]
+        # An aborted one is still listed until the loop has told it so.
+        if sum(not peer._aborted for peer in others) >= self.bounds.max_connections:
+            unasked = (peer for peer in others if peer._unasked)
+            last = min(unasked, key=lambda peer: peer._unasked_since, default=self)
+            last._abort("there are too many connections")
+
+    @property
+    def _unasked(self) -> bool:
+        """Whether it serves nobody: no body is being read and every answer is out, at least to the kernel."""
+        reading = self._awaiting is Awaiting.BODY and not self._deaf
+        writing = self._busy() or self.transport.get_write_buffer_size() > 0
+        return not (self._aborted or reading or writing)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Tell every request of this connection, which uvicorn does for the last one only."""
@@ -123,9 +123,9 @@ class GuardedProtocol(HttpToolsProtocol):
         if self._deaf:
             return
         self._idle.stop()
-        if self._stage is Stage.BODY:
+        if self._awaiting is Awaiting.BODY:
             self._body_idle.start(self.bounds.timeouts.body_idle)
-        elif self._stage is Stage.HEAD:
+        elif self._awaiting is Awaiting.HEAD:
             self._head_bytes += len(data)
         elif not (self._busy() or self._head.started):
             # The first bytes of a request, or line ends, which are skipped without a word before one.
@@ -141,9 +141,9 @@ class GuardedProtocol(HttpToolsProtocol):
     def _after_feeding(self) -> None:
         if self._deaf:
             return
-        if self._stage is Stage.HEAD and self._head_bytes > MAX_HEAD_BYTES:
+        if self._awaiting is Awaiting.HEAD and self._head_bytes > MAX_HEAD_BYTES:
             self._refuse(HeadersTooLarge(MAX_HEAD_BYTES))
-        elif self._stage is Stage.BODY and not self._body_total.started:
+        elif self._awaiting is Awaiting.BODY and not self._body_total.started:
             self._body_idle.start(self.bounds.timeouts.body_idle)
             self._body_total.start(self.bounds.timeouts.body_total)
 
@@ -153,7 +153,7 @@ class GuardedProtocol(HttpToolsProtocol):
             return
         super().on_message_begin()
         self.scope["state"][ABORT] = self._cut_short
-        self._stage = Stage.HEAD
+        self._awaiting = Awaiting.HEAD
         self._head_bytes = 0
         if not self._head.started:
             self._head.start(self.bounds.timeouts.head)
@@ -165,7 +165,7 @@ class GuardedProtocol(HttpToolsProtocol):
 
     def on_header(self, name: bytes, value: bytes) -> None:
         """One header, or a trailer of a chunked body, which nobody reads."""
-        if not self._deaf and self._stage is Stage.HEAD:
+        if not self._deaf and self._awaiting is Awaiting.HEAD:
             super().on_header(name, value)
 
     def on_headers_complete(self) -> None:
@@ -173,7 +173,7 @@ class GuardedProtocol(HttpToolsProtocol):
         if self._deaf:
             return
         self._head.stop()
-        self._stage = Stage.BODY
+        self._awaiting = Awaiting.BODY
         self._body_bytes = 0
         if len(self.url) + sum(len(name) + len(value) for name, value in self.headers) > MAX_HEAD_BYTES:
             self._refuse(HeadersTooLarge(MAX_HEAD_BYTES))
@@ -199,7 +199,7 @@ class GuardedProtocol(HttpToolsProtocol):
         """The request has arrived."""
         if self._deaf:
             return
-        self._stage = Stage.BETWEEN
+        self._awaiting = Awaiting.BETWEEN
         self._arriving = None
         self._body_idle.stop()
         self._body_total.stop()
@@ -232,7 +232,8 @@ class GuardedProtocol(HttpToolsProtocol):
 
     def _rest(self) -> None:
         """Count idle time once all that was asked is answered and all that was sent is read."""
-        quiet = self._stage is Stage.BETWEEN and not self._busy()
+        self._unasked_since = next(self.turns)
+        quiet = self._awaiting is Awaiting.BETWEEN and not self._busy()
         if quiet and not self._deaf and not self.transport.is_closing():
             self._idle.start(self.bounds.timeouts.keep_alive)
 
@@ -296,13 +297,13 @@ class GuardedProtocol(HttpToolsProtocol):
 
     def _abort(self, reason: str) -> None:
         LOG.debug("A connection was ended: %s.", reason)
-        self._deaf = True
+        self._deaf = self._aborted = True
         self._disconnect()
         self.transport.abort()
 
     def _finish(self) -> None:
         """Close after the response that was the last one."""
-        if self._stage is Stage.BETWEEN and not self._deaf:
+        if self._awaiting is Awaiting.BETWEEN and not self._deaf:
             self.transport.close()
             self._watch_writing()
         elif not self.transport.is_closing():
@@ -347,45 +348,23 @@ class GuardedProtocol(HttpToolsProtocol):
                 self._abort("its request went wrong while it was answered")
             return
         self._disconnect()
-        self._out.write(self._refusal(error))
+        # The edge has named the request already where it reads the body.
+        named = "" if arriving is None else str(arriving.scope["state"].get("request_id", ""))
+        self._out.write(refusal(error, named or self.bounds.draw_id(), self.server_state.default_headers))
         self._linger()
-
-    def _refusal(self, error: EdgeError) -> bytes:
-        status, headers, body = error_body(error)
-        content = json.dumps(body).encode()
-        LOG.info("A request was refused with %d before it was complete.", status)
-        lines = [
-            *self.server_state.default_headers,
-            *((name.lower().encode(), value.encode()) for name, value in headers.items()),
-            (b"content-type", b"application/json"),
-            (b"content-length", b"%d" % len(content)),
-            (b"cache-control", b"no-store"),
-            (b"x-content-type-options", b"nosniff"),
-        ]
-        return STATUS_LINE[status] + b"".join(b"%s: %s\r\n" % line for line in lines) + b"\r\n" + content
-
-
-def check_uvicorn(version: str = uvicorn.__version__) -> None:
-    """Raise RuntimeError unless uvicorn's insides are those this module was written for."""
-    fields = set(RequestResponseCycle.__init__.__code__.co_names)
-    missing = [name for name in OVERRIDDEN if not callable(getattr(HttpToolsProtocol, name, None))]
-    missing += [name for name in CYCLE_FIELDS if name not in fields]
-    if missing or not version.startswith(UVICORN):
-        raise RuntimeError(
-            f"This server is made for uvicorn {UVICORN}x, but {version} is installed; install the version that "
-            f"constraints.txt names. Not found: {', '.join(missing) or 'nothing'}."
-        )
 
 
 def protocol_class(
     timeouts: Timeouts = DEFAULT_TIMEOUTS,
     max_connections: int = CONNECTIONS,
     max_body_bytes: int = MAX_BODY_BYTES,
+    draw_id: Callable[[], str] = DRAW_ID,
 ) -> type[GuardedProtocol]:
     """The class to hand to `uvicorn.Config(http=…)`. Raises RuntimeError where uvicorn is another than expected."""
     check_uvicorn()
 
     class BoundProtocol(GuardedProtocol):
-        bounds = Bounds(timeouts, max_connections, max_body_bytes)
+        bounds = Bounds(timeouts, max_connections, max_body_bytes, draw_id)
+        turns = count()
 
     return BoundProtocol

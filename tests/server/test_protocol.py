@@ -9,13 +9,13 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
-import uvicorn
 from starlette.requests import ClientDisconnect, Request
 from starlette.types import Receive, Scope, Send
 
 from server.connection import Timeouts
+from server.edge import SECURITY_HEADERS
 from server.limits import Limits
-from server.protocol import MAX_HEAD_BYTES, MAX_PIPELINED, check_uvicorn, protocol_class
+from server.protocol import MAX_HEAD_BYTES, MAX_PIPELINED, protocol_class
 from server.responses import ResultResponse, json_response
 from storage.entry import Entry, EntryState
 from storage.store import Lease
@@ -53,6 +53,11 @@ class Application:
         """Names of the headers as they are once the body has been read."""
         await request.body()
         await json_response([name.decode() for name, _ in scope["headers"]])(scope, receive, send)
+
+    async def _named(self, request: Request, scope: Scope, receive: Receive, send: Send) -> None:
+        """Gives the request an id, as the edge does."""
+        scope["state"]["request_id"] = "given"
+        await request.body()
 
     async def _early(self, request: Request, scope: Scope, receive: Receive, send: Send) -> None:
         await json_response({"early": True})(scope, receive, send)
@@ -398,6 +403,27 @@ def test_what_is_not_http_is_answered_400_in_json(live: LiveServer, sent: bytes)
         assert read_to_end(client) == b""
 
 
+@pytest.mark.parametrize(
+    ("sent", "status"), [(b"NONSENSE\r\n\r\n", 400), (get("/", f"X-Long: {'x' * MAX_HEAD_BYTES}"), 431)]
+)
+def test_a_refusal_has_what_every_answer_has(application: Application, sent: bytes, status: int) -> None:
+    protocol = protocol_class(TIMEOUTS, draw_id=lambda: "drawn")
+    with LiveServer(application, protocol) as live, live.connect() as client:
+        client.sendall(sent)
+        got, headers, body = read_response(client)
+    assert (got, headers["x-request-id"], headers["cache-control"]) == (status, "drawn", "no-store")
+    assert {name.lower(): text for name, text in SECURITY_HEADERS.items()}.items() <= headers.items()
+    assert body == bytes(json_response(json.loads(body)).body)
+
+
+def test_a_body_that_grows_too_large_is_refused_under_the_id_it_was_given(live: LiveServer) -> None:
+    with live.connect() as client:
+        client.sendall(b"POST /named HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n")
+        client.sendall(b"40000\r\n" + b"x" * 0x40000 + b"\r\n")
+        status, headers, _ = read_response(client)
+    assert (status, headers["x-request-id"]) == (413, "given")
+
+
 def test_nonsense_after_a_request_does_not_spoil_its_answer(
     live: LiveServer, application: Application
 ) -> None:
@@ -455,20 +481,93 @@ def test_http_1_0_is_answered_and_closed(live: LiveServer) -> None:
         assert b"200 OK" in read_to_end(client)
 
 
-def test_connections_over_the_limit_are_closed_and_there_is_room_again_later(
-    application: Application,
+@pytest.fixture
+def small(application: Application) -> Iterator[LiveServer]:
+    """A server for three connections, each of which may be silent for long."""
+    with LiveServer(application, protocol_class(Timeouts(), max_connections=3)) as server:
+        yield server
+
+
+def expect_echo(client: socket.socket) -> None:
+    client.sendall(get("/echo"))
+    assert read_response(client)[0] == 200
+
+
+def test_silent_connections_keep_nobody_out(small: LiveServer) -> None:
+    with ExitStack() as stack:
+        silent = [stack.enter_context(small.connect()) for _ in range(3)]
+        for number in range(2):
+            with small.connect() as other:
+                expect_echo(other)
+            assert read_to_end(silent[number]) == b""
+            silent.append(stack.enter_context(small.connect()))
+        expect_echo(silent[-1])
+
+
+def test_many_that_come_at_once_are_each_one_too_many_only_once(small: LiveServer) -> None:
+    with ExitStack() as stack:
+        clients = [stack.enter_context(small.connect()) for _ in range(40)]
+        for client in clients[-3:]:
+            expect_echo(client)
+        assert [read_to_end(client) for client in clients[:-3]] == [b""] * 37
+
+
+def test_the_one_that_has_been_unasked_for_longest_goes_first(small: LiveServer) -> None:
+    with small.connect() as first, small.connect() as second, small.connect() as third:
+        second.sendall(b"GET /echo HTTP/1.1\r\nHost: x\r\n")
+        for client in (third, first):
+            expect_echo(client)
+        with small.connect() as fourth:
+            expect_echo(fourth)
+            assert read_to_end(second) == b""
+            with small.connect() as fifth:
+                expect_echo(fifth)
+                assert read_to_end(third) == b""
+                expect_echo(first)
+
+
+def test_where_all_connections_are_busy_the_new_one_is_closed(
+    small: LiveServer, application: Application
 ) -> None:
-    protocol = protocol_class(TIMEOUTS, max_connections=2)
-    with LiveServer(application, protocol) as live, live.connect() as first, live.connect() as second:
-        for client in (first, second):
-            client.sendall(get("/echo"))
-            assert read_response(client)[0] == 200
-        with live.connect() as third:
-            assert read_to_end(third) == b""
-        assert read_to_end(first) == b""
-        with live.connect() as fourth:
-            fourth.sendall(get("/echo"))
-            assert read_response(fourth)[0] == 200
+    with small.connect() as served, small.connect() as read, small.connect() as sending:
+        served.sendall(get("/vigil"))
+        expect_event(application, "waiting")
+        read.sendall(post("/unread", 5))
+        expect_event(application, "waiting")
+        sending.sendall(post("/early", 1000))
+        assert read_response(sending)[0] == 200
+        with small.connect() as fourth:
+            assert read_to_end(fourth) == b""
+        application.go_on.set()
+        read.sendall(b"12345")
+        assert read_response(read)[0] == 200
+        sending.sendall(b"x" * 1000)
+        expect_echo(sending)
+        with small.connect() as fifth:
+            expect_echo(fifth)
+            assert read_to_end(read) == b""
+    expect_event(application, "noticed")
+
+
+def test_an_answer_that_is_not_taken_yet_keeps_its_connection(
+    small: LiveServer, application: Application
+) -> None:
+    with ExitStack() as stack:
+        readers = [stack.enter_context(small.connect(receive_buffer=4096)) for _ in range(3)]
+        for reader in readers:
+            reader.sendall(get("/download"))
+            reader.recv(1000)
+        with small.connect() as fourth:
+            assert read_to_end(fourth) == b""
+
+
+def test_one_that_was_refused_and_still_sends_makes_room(application: Application) -> None:
+    protocol = protocol_class(Timeouts(linger=PATIENCE_SECONDS), max_connections=1)
+    with LiveServer(application, protocol) as live, live.connect() as refused:
+        refused.sendall(b"NONSENSE\r\n\r\n")
+        assert read_response(refused)[0] == 400
+        with live.connect() as other:
+            expect_echo(other)
 
 
 def test_a_slow_but_steady_reader_gets_everything(application: Application) -> None:
@@ -495,15 +594,3 @@ def test_it_works_on_the_standard_event_loop_too(application: Application) -> No
         with live.connect() as client:
             client.sendall(b"NONSENSE\r\n\r\n")
             assert read_response(client)[0] == 400
-
-
-def test_only_the_uvicorn_it_was_made_for_will_do() -> None:
-    check_uvicorn(uvicorn.__version__)
-    with pytest.raises(RuntimeError, match=r"made for uvicorn 0\.54\.x, but 0\.99\.0 is installed"):
-        check_uvicorn("0.99.0")
-
-
-def test_what_is_missing_in_uvicorn_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("server.protocol.OVERRIDDEN", ("on_body", "on_something_else"))
-    with pytest.raises(RuntimeError, match="on_something_else"):
-        check_uvicorn()
