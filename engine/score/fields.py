@@ -7,8 +7,9 @@ from fractions import Fraction
 from engine.score.keys import Staff, read_staff
 from engine.score.place import Place, number, short
 
-_METER_PART = re.compile(r"\(?([0-9]+(?:[ \t]*\+[ \t]*[0-9]+)*)\)?[ \t]*/[ \t]*([0-9]+)")
 # Every pattern here reads a text in one way only: where two readings compete, a long text takes forever to fail.
+_METER_PART = re.compile(r"\(?([0-9]{1,2}(?:[ \t]*\+[ \t]*[0-9]{1,2})*)\)?[ \t]*/[ \t]*([0-9]{1,2})")
+_METER = re.compile(rf"{_METER_PART.pattern}(?:[ \t]*\+[ \t]*{_METER_PART.pattern})*")
 _BEAT = r"[0-9]{1,2}/[0-9]{1,3}"
 _COUNT = r"[0-9]{1,4}(?:\.[0-9]{1,18})?"
 _BEATS = re.compile(rf"({_BEAT}(?:[ \t]+{_BEAT})*)[ \t]*=[ \t]*({_COUNT})")
@@ -16,6 +17,8 @@ _OLD_BEAT = re.compile(rf"C([0-9]{{0,2}})[ \t]*=[ \t]*({_COUNT})")
 _PLAIN = re.compile(rf"=?[ \t]*({_COUNT})")
 _VOICE_ID = re.compile(r'[^\s"\[\]=%]{1,64}')
 _POWERS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512)
+_MAX_METER = 64  # characters, and beats
+_MAX_VOICE, _MAX_NAME = 600, 200  # characters
 FREE_METER = (
     4,
     4,
@@ -51,32 +54,33 @@ class VoiceField:
 
 def read_meter(text: str, place: Place) -> tuple[int, int] | None:
     """`(numerator, denominator)`; None where the meter is free. Sums such as `2+3/8` are added up."""
-    text = text.strip()
+    text = short(text, place, _MAX_METER)
     if text.lower() in ("", "none", "free"):
         return None
     if text in ("C", "c"):
         return (4, 4)
     if text in ("C|", "c|"):
         return (2, 2)
-    parts = _METER_PART.findall(text)
-    left = _METER_PART.sub("", text).replace("+", "").strip()
-    if not parts or left:
+    if not _METER.fullmatch(text):
         raise place.fault("Write the meter like M:4/4, M:6/8, M:2+3/8, M:C, M:C| or M:none.")
-    bottom = max(number(below, place, "the meter's lower number", 64) for _, below in parts)
+    parts = _METER_PART.findall(text)
+    bottom = max(number(below, place, "the meter's lower number", _MAX_METER) for _, below in parts)
     top = 0
     for above, below in parts:
         if int(below) not in _POWERS:
             raise place.fault("Choose 1, 2, 4, 8, 16, 32 or 64 as the meter's lower number.")
-        beats = sum(number(term.strip(), place, "the meter's upper number", 64) for term in above.split("+"))
+        beats = sum(
+            number(term.strip(), place, "the meter's upper number", _MAX_METER) for term in above.split("+")
+        )
         top += beats * (bottom // int(below))
-    if top > 64:
-        raise place.fault("Choose a meter of at most 64 beats.")
+    if top > _MAX_METER:
+        raise place.fault(f"Choose a meter of at most {_MAX_METER} beats.")
     return (top, bottom)
 
 
 def read_unit(text: str, place: Place) -> Fraction:
     """The unit note length of an `L:` field, 1 to 1/512 of a whole note."""
-    match = re.fullmatch(r"1(?:[ \t]*/[ \t]*([0-9]{1,3}))?", text.strip())
+    match = re.fullmatch(r"1(?:[ \t]*/[ \t]*([0-9]{1,3}))?", short(text, place))
     if match is None or int(match[1] or 1) not in _POWERS:
         raise place.fault("Write the unit note length like L:1/8.")
     return Fraction(1, int(match[1] or 1))
@@ -122,11 +126,13 @@ def _quarters(beat: Fraction, count: str, place: Place) -> float:
 
 def read_voice(text: str, place: Place) -> VoiceField:
     """The identifier and attributes of a `V:` field."""
-    identifier, *rest = text.split(None, 1)[:2] or [""]
+    identifier, *rest = short(text, place, _MAX_VOICE).split(None, 1) or [""]
     if not _VOICE_ID.fullmatch(identifier):
         raise place.fault("Name the voice after V: with a short word, such as V:1.")
     staff, _ = read_staff(" ".join(["-", *rest]), place)
     names = staff.names
+    for name in names.values():
+        short(name, place, _MAX_NAME)
     return VoiceField(
         identifier,
         names.get("name", names.get("nm")),

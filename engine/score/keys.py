@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from engine.score.model import Note
-from engine.score.place import Place
+from engine.score.place import Place, short
 
 SHARPS = "FCGDAEB"  # the order in which sharps enter a signature; flats enter from the other end
 ACCIDENTALS = {"^^": 2, "^": 1, "=": 0, "_": -1, "__": -2}
@@ -87,10 +87,10 @@ def read_key(text: str, place: Place) -> tuple[Key | None, Staff]:
 
     Raises ScoreError where the text is none of the known forms.
     """
-    staff, rest = read_staff(text, place)
+    staff, rest = read_staff(short(text, place), place)
     if not rest:
         return None, staff
-    added = _ADDED.findall(rest)
+    added = {step.upper(): sign for sign, step in _ADDED.findall(rest)}
     rest = " ".join(_ADDED.sub(" ", rest).split())
     if rest in ("HP", "Hp"):
         return Key(rest, dict(_BAGPIPES)), staff
@@ -101,9 +101,9 @@ def read_key(text: str, place: Place) -> tuple[Key | None, Staff]:
     else:
         name, fifths = _tonic_and_mode(rest or "C", place)
         signature = {} if explicit else signature_of(fifths)
-    for sign, step in added:
-        signature[step.upper()] = ACCIDENTALS[sign]
-    words = [name, *(["exp"] if explicit else []), *(sign + step.lower() for sign, step in added)]
+    for step, sign in added.items():
+        signature[step] = ACCIDENTALS[sign]
+    words = [name, *(["exp"] if explicit else []), *(sign + step.lower() for step, sign in added.items())]
     return Key(" ".join(words), {step: alter for step, alter in signature.items() if alter}), staff
 
 

@@ -18,7 +18,7 @@ from engine.score.lines import Line, LineKind, tune_lines
 from engine.score.lyrics import align
 from engine.score.model import Score, Section, Voice
 from engine.score.music import Music
-from engine.score.place import MAX_BARS, MAX_NOTES, MAX_VOICES, Place
+from engine.score.place import MAX_BARS, MAX_NOTES, MAX_VOICES, Place, short
 from engine.score.repeats import play_order
 from engine.score.sections import section_of_comment
 from engine.score.states import in_force
@@ -80,7 +80,7 @@ class _Body:
         elif name == "w":
             align(self._current(), text, place)
         elif name == "P":
-            self._start_section(text.strip())
+            self._start_section(short(text, place))
         elif name == "K":
             self._change_key(*read_key(text, place))
         elif name == "L":

@@ -33,12 +33,39 @@ def test_meter(text: str, meter: tuple[int, int] | None) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["4", "4/3", "0/4", "4/0", "99/4", "64/1+64/64", "x/4", "4/4 x", "9999999999999/4", "4/128"]
+    "text",
+    [
+        "4",
+        "4/3",
+        "0/4",
+        "4/0",
+        "99/4",
+        "64/1+64/64",
+        "x/4",
+        "4/4 x",
+        "9999999999999/4",
+        "4/128",
+        "2/4 3/4",
+        "+3/4",
+    ],
 )
 def test_bad_meter_is_a_fault(text: str) -> None:
     with pytest.raises(ScoreError) as fault:
         read_meter(text, HERE)
 
+    assert (fault.value.line, fault.value.column) == (4, 3)
+
+
+@pytest.mark.parametrize("text", ["1" * 64, "1+" * 32, "(1" * 32, "1/4+" * 16, "1/4" + " " * 60 + "x"])
+def test_meter_that_is_almost_one_is_a_fault_at_once(text: str) -> None:
+    with pytest.raises(ScoreError, match="Write the meter"):
+        read_meter(text, HERE)
+
+
+@pytest.mark.parametrize("text", ["1" * 12_000, "1+" * 4_000])
+def test_long_meter_is_a_fault(text: str) -> None:
+    with pytest.raises(ScoreError, match="shorten it to 64") as fault:
+        read_meter(text, HERE)
     assert (fault.value.line, fault.value.column) == (4, 3)
 
 
@@ -155,4 +182,15 @@ def test_voice_without_attributes_has_none() -> None:
 @pytest.mark.parametrize("text", ["", "  ", "a=b", '"x"', "[1]", "v" * 65])
 def test_bad_voice_is_a_fault(text: str) -> None:
     with pytest.raises(ScoreError, match="V:1"):
+        read_voice(text, HERE)
+
+
+def test_long_unit_is_a_fault() -> None:
+    with pytest.raises(ScoreError, match="shorten it to 200"):
+        read_unit("1/" + " " * 250_000 + "x", HERE)
+
+
+@pytest.mark.parametrize("text", ["1 " + 'name="a" ' * 100, "1 name=" + "n" * 201])
+def test_long_voice_and_long_name_are_faults(text: str) -> None:
+    with pytest.raises(ScoreError, match="shorten it"):
         read_voice(text, HERE)

@@ -124,3 +124,16 @@ def test_change_of_key_keeps_the_accidentals_of_the_bar() -> None:
 
     assert accidentals.expected("B", 4) == -1
     assert accidentals.expected("E", 4) == 1
+
+
+def test_last_of_several_accidentals_added_to_a_step_counts() -> None:
+    key, _ = read_key("C ^f _f^c" + "=c" * 90, Place(1, 1))
+
+    assert key is not None
+    assert (key.text, key.signature) == ("C _f =c", {"F": -1})
+    assert key_named(key.text) == key
+
+
+def test_long_key_is_a_fault() -> None:
+    with pytest.raises(ScoreError, match="shorten it to 200"):
+        read_key("C " + "^f" * 100, Place(3, 3))
