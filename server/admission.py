@@ -2,6 +2,7 @@
 
 import logging
 import re
+import threading
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack, suppress
 from contextvars import copy_context
@@ -42,7 +43,11 @@ def check_idempotency_key(key: str | None) -> str:
 
 
 class Gate:
-    """Admits work atomically. Owns nothing: the queue's condition and the store's lock decide."""
+    """Admits work atomically: the queue's condition and the store's lock decide.
+
+    Owner of one lock, which lets submissions with a key through one at a time: of several with the same key only the
+    first takes a place.
+    """
 
     def __init__(
         self, queue: SerialQueue, store: ResultStore, clock: Callable[[], float], draw_id: Callable[[], str]
@@ -51,6 +56,7 @@ class Gate:
         self._store = store
         self._clock = clock
         self._draw_id = draw_id
+        self._keyed = threading.Lock()
 
     def check(self, owner: str, key: str) -> None:
         """Refuse early, before a body is read. Raises StoreFull, QueueFull, QueueClosed; a known key passes."""
@@ -68,9 +74,13 @@ class Gate:
 
         Raises StoreFull, DiskFull, QueueFull, QueueClosed, IdempotencyMismatch; then nothing has changed.
         """
-        known = self._store.find_key(owner, key) if key else None
-        if known:
-            return _replay(known, prepared)
+        if not key:
+            return self._admit_new(prepared, owner, key)
+        with self._keyed:
+            known = self._store.find_key(owner, key)
+            return _replay(known, prepared) if known else self._admit_new(prepared, owner, key)
+
+    def _admit_new(self, prepared: Prepared, owner: str, key: str) -> Admitted:
         job = self._job(prepared, owner)
         try:
             self._store.check_accepting()

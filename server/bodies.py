@@ -4,7 +4,7 @@ import json
 import math
 import re
 from collections import Counter
-from contextlib import aclosing
+from contextlib import ExitStack, aclosing
 from typing import Final, NoReturn
 
 from starlette.requests import Request
@@ -30,7 +30,7 @@ async def read_json_object(
     InvalidJson after.
     """
     check_json_type(request.headers.get("content-type", ""))
-    body = await read_bounded(request, max_bytes)
+    body = await read_bounded(request, max_bytes, limits)
     if len(body) > INLINE_BYTES:
         return await limits.run(lambda: parse_object(body))
     return parse_object(body)
@@ -50,17 +50,23 @@ def check_declared_size(request: Request, limit: int) -> None:
         raise BodyTooLarge(limit)
 
 
-async def read_bounded(request: Request, limit: int) -> bytes:
-    """The body, counted while it is read. Raises BodyTooLarge; Starlette's ClientDisconnect where the client goes before its end."""
+async def read_bounded(request: Request, limit: int, limits: Limits) -> bytes:
+    """The body, counted while it is read; one of more than 64 KiB takes a place for large bodies as it grows.
+
+    Raises BodyTooLarge, TooManyUploads; Starlette's ClientDisconnect where the client goes before its end.
+    """
     check_declared_size(request, limit)
     chunks: list[bytes] = []
     size = 0
     async with aclosing(request.stream()) as stream:
-        async for chunk in stream:
-            size += len(chunk)
-            if size > limit:
-                raise BodyTooLarge(limit)
-            chunks.append(chunk)
+        with ExitStack() as place:
+            async for chunk in stream:
+                if size <= INLINE_BYTES < size + len(chunk):
+                    place.enter_context(limits.large_bodies.slot())
+                size += len(chunk)
+                if size > limit:
+                    raise BodyTooLarge(limit)
+                chunks.append(chunk)
     return b"".join(chunks)
 
 
@@ -90,7 +96,8 @@ def parse_object(body: bytes) -> dict[str, JSON]:
     except UnicodeEncodeError:
         raise InvalidJson("it holds half of a surrogate pair") from None
     except ValueError as error:
-        raise InvalidJson(str(error)) from None
+        digits = "set_int_max_str_digits" in str(error)
+        raise InvalidJson("a whole number is too long" if digits else str(error)) from None
     if not isinstance(value, dict):
         raise InvalidJson("its outermost value is not an object, {…}")
     return value

@@ -304,6 +304,12 @@ def job_outcome(error: BaseException) -> tuple[JobState, str, str]:
         return JobState.FAILED, answer_for(error).code, str(error)
     if isinstance(error, engine.EngineError):
         return JobState.FAILED, "engine_error", str(error)
+    if isinstance(error, OSError) and error.strerror:
+        return (
+            JobState.FAILED,
+            "engine_error",
+            f"The system refused a file ({error.strerror}); the log says where.",
+        )
     kind = type(error).__name__
     return (
         JobState.FAILED,

@@ -8,7 +8,7 @@ from server.jobs.errors import INTERRUPTED_CODE, INTERRUPTED_MESSAGE, UnknownJob
 from server.jobs.job import Job, JobState, JobView
 from server.jobs.serial_queue import SerialQueue
 from storage.entry import JSON, Entry, EntryState
-from storage.errors import NotStored, StorageError, UnknownEntry
+from storage.errors import EntryExpired, NotStored, StorageError, UnknownEntry
 from storage.store import Lease, ResultStore
 
 _ENDINGS = {JobState.FAILED: "failed", JobState.CANCELLED: "was cancelled"}
@@ -39,7 +39,12 @@ class JobBook:
 
     def entry(self, job_id: str, owner: str) -> Entry:
         """The store's record of the owner's job. Raises UnknownEntry, EntryExpired."""
-        entry = self._store.find(job_id)
+        try:
+            entry = self._store.find(job_id)
+        except EntryExpired as error:
+            if error.owner != owner:
+                raise UnknownEntry(job_id) from None
+            raise
         if entry.owner != owner:
             raise UnknownEntry(job_id)
         return entry
@@ -151,7 +156,8 @@ class JobBook:
         if entry.state is EntryState.STORED:
             return JobState.DONE
         if entry.state is EntryState.ENDED:
-            return JobState(str(entry.detail.get("status", JobState.FAILED)))
+            cancelled = entry.detail.get("status") == JobState.CANCELLED
+            return JobState.CANCELLED if cancelled else JobState.FAILED
         return JobState.FAILED if self._closed else JobState.CANCELLED
 
 

@@ -17,6 +17,8 @@ from server.errors import (
 
 WORKERS: Final = 20
 RESERVED_WORKERS: Final = 4
+PREPARING: Final = 2
+LARGE_BODIES: Final = 16
 SYNCHRONOUS: Final = 8
 DOWNLOADS: Final = 4
 UPLOADS: Final = 2
@@ -74,9 +76,11 @@ class Limits:
         self.workers_total = workers
         self._workers = anyio.CapacityLimiter(workers - reserved)
         self._reserved = anyio.CapacityLimiter(reserved)
+        self._preparing = anyio.CapacityLimiter(PREPARING)
         self.synchronous = Slots(SYNCHRONOUS, "synchronous requests", TooManySynchronous)
         self.downloads = Slots(DOWNLOADS, "downloads", TooManyDownloads)
         self.uploads = Slots(UPLOADS, "uploads", TooManyUploads)
+        self.large_bodies = Slots(LARGE_BODIES, "large bodies", TooManyUploads)
         self.log_streams = Slots(LOG_STREAMS, "log streams", TooManyStreams)
         self.event_streams = Slots(EVENT_STREAMS, "event streams", TooManyStreams)
         self.waits = Slots(WAITS, "waiting requests", TooManyStreams)
@@ -84,6 +88,11 @@ class Limits:
     async def run(self, call: Callable[[], Returned]) -> Returned:
         """Run a blocking call in the pool; waits for a free worker, raises what the call raises."""
         return await anyio.to_thread.run_sync(call, limiter=self._workers)
+
+    async def run_preparing(self, call: Callable[[], Returned]) -> Returned:
+        """As `run`, for reading and checking what a request asks for: a few at a time, since it is all pure Python."""
+        async with self._preparing:
+            return await self.run(call)
 
     async def run_reserved(self, call: Callable[[], Returned]) -> Returned:
         """As `run`, on the workers kept for cancelling, deleting and giving back, which never wait behind other work."""

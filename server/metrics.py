@@ -23,7 +23,7 @@ class _Snapshots(Collector):
 
     def collect(self) -> Iterable[Metric]:
         """The families, queue first."""
-        queue, results, http = self._board.queue(), self._board.results(), self._board.http()
+        queue, results = self._board.queue(), self._board.results()
         for name in ("limit", "pending", "active", "queued"):
             yield GaugeMetricFamily(f"yue2_queue_{name}", f"Jobs: {name}.", value=_number(queue[name]))
         for name in ("rejected", "completed", "failed", "cancelled"):
@@ -34,8 +34,10 @@ class _Snapshots(Collector):
             yield GaugeMetricFamily(
                 f"yue2_results_{name}", f"Result volume: {name}.", value=_number(results[name])
             )
-        waiting = _number(http["synchronous_waiters"])
-        yield GaugeMetricFamily("yue2_http_synchronous_waiters", "Synchronous requests held.", value=waiting)
+        held = GaugeMetricFamily("yue2_http_held", "Places of the HTTP edge taken now.", labels=["kind"])
+        for kind, count in self._board.held().items():
+            held.add_metric([kind], count)
+        yield held
         worker = self._board.worker()
         silent = _number(worker["seconds_since_progress"])
         yield GaugeMetricFamily(

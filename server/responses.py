@@ -174,7 +174,7 @@ class ResultResponse(Response):
         slices = FileSlices(self._lease.fd, self._limits)
         position, stop = self._part.offset + chosen.start, self._part.offset + chosen.stop
         seconds = self._send_seconds * ceil(min(SLICE_BYTES, chosen.length) / SEND_LIMIT_BYTES)
-        gone = asyncio.create_task(_until_gone(receive))
+        gone = asyncio.create_task(until_gone(receive))
         try:
             while position < stop and not gone.done():
                 body = await slices.read(position, min(SLICE_BYTES, stop - position))
@@ -194,7 +194,7 @@ async def timely(sending: Awaitable[None], seconds: float) -> None:
         raise ClientStalled(seconds) from None
 
 
-async def _until_gone(receive: Receive) -> None:
+async def until_gone(receive: Receive) -> None:
     """Return when the client has gone; what it still sends is dropped."""
     while (await receive())["type"] != "http.disconnect":
         continue
@@ -235,7 +235,7 @@ class EventStream(Response):
 
     async def _relay(self, receive: Receive, send: Send) -> bool:
         """Pass events on, with a comment when there are none for long; True where the source ended first."""
-        gone = asyncio.create_task(_until_gone(receive))
+        gone = asyncio.create_task(until_gone(receive))
         upcoming = asyncio.create_task(self._next())
         try:
             while True:

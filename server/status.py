@@ -70,6 +70,19 @@ class StatusBoard:
             "max_upload_bytes": MAX_BODY_BYTES,
         }
 
+    def held(self) -> dict[str, int]:
+        """How many places of each kind are taken now."""
+        limits = self._limits
+        return {
+            "synchronous": limits.synchronous.held,
+            "downloads": limits.downloads.held,
+            "uploads": limits.uploads.held,
+            "large_bodies": limits.large_bodies.held,
+            "log_streams": limits.log_streams.held,
+            "event_streams": limits.event_streams.held,
+            "waits": limits.waits.held,
+        }
+
     def worker(self) -> dict[str, JSON]:
         """What the one worker thread is doing and how long ago it last showed a sign of life."""
         view = self._queue.worker_view()

@@ -51,11 +51,12 @@ class UnknownEntry(StorageError):
 
 
 class EntryExpired(StorageError):
-    """The entry expired or was deleted; `id` is the id asked for."""
+    """The entry expired or was deleted; `id` is the id asked for, `owner` whose it was."""
 
-    def __init__(self, id: str) -> None:
+    def __init__(self, id: str, owner: str = "") -> None:
         super().__init__("This result expired or was deleted; submit the request again to get a new one.")
         self.id = id
+        self.owner = owner
 
 
 class NotStored(StorageError):

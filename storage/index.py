@@ -79,7 +79,7 @@ class ResultIndex:
         if entry is None or now >= self._forget_at(entry):
             raise UnknownEntry(id)
         if entry.state_at(now) is EntryState.GONE:
-            raise EntryExpired(id)
+            raise EntryExpired(id, entry.owner)
         return entry
 
     def find_key(self, owner: str, key: str, now: float) -> Entry | None:

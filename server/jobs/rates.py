@@ -13,8 +13,11 @@ Key = tuple[str, str]
 SMOOTHING = 0.3
 """Weight of the newest measurement in the exponential mean."""
 
-MAX_RATE = 1e9
+MAX_RATE = 1000.0
 """Seconds a unit beyond which a stored rate is taken for damage."""
+
+LEAST_UNITS = 1.0
+"""Size from which a phase teaches: what a smaller one takes is mostly its fixed cost."""
 
 PACE_FROM = 0.1
 """Fraction of a phase from which its own pace is trusted."""
@@ -88,8 +91,8 @@ class RateBook:
         self._learnt: Mapping[Key, float] = {}
 
     def learn(self, model: str, phase: str, units: float, seconds: float) -> None:
-        """Take in that a phase of so many units took so long; a phase without size teaches nothing."""
-        if units <= 0:
+        """Take in that a phase of so many units took so long; one of less than `LEAST_UNITS` teaches nothing."""
+        if units < LEAST_UNITS:
             return
         rate = min(max(seconds, 0.0) / units, MAX_RATE)
         learnt = dict(self._learnt)

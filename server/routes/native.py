@@ -4,6 +4,7 @@ import asyncio
 import json
 import time
 from collections.abc import AsyncGenerator, Callable
+from contextlib import suppress
 from typing import TypeVar
 
 from starlette.requests import Request
@@ -17,7 +18,7 @@ from server.bodies import check_declared_size, read_json_object
 from server.job_book import JobBook, fields_of
 from server.limits import MAX_JSON_BYTES, MAX_WAIT_SECONDS, Limits
 from server.operations import Operations, Prepared
-from server.responses import EventStream, ResultResponse, json_response
+from server.responses import EventStream, ResultResponse, json_response, until_gone
 from server.watch import Watch
 from storage.entry import JSON, Entry, Part
 from storage.errors import EntryExpired, UnknownEntry
@@ -70,7 +71,12 @@ class NativeRoutes:
         self._gate.check(owner, sent_key or "")
         key = check_idempotency_key(sent_key)
         payload = await read_json_object(request, self._limits)
-        prepared = await self._limits.run(lambda: prepare(read(payload)))
+
+        def checked() -> Prepared:
+            self._gate.check(owner, key)  # again: others may have been faster while this one waited its turn
+            return prepare(read(payload))
+
+        prepared = await self._limits.run_preparing(checked)
         admitted = await self._limits.run(lambda: self._gate.admit(prepared, owner, key))
         if admitted.queued is not None:
             queued = fields_of(admitted.queued)
@@ -92,25 +98,29 @@ class NativeRoutes:
             return await self._result(request, job_id, owner)
         seconds = _wait_seconds(query.get("wait"))
         if seconds and request.method != "HEAD":
-            return json_response(await self._wait(job_id, owner, seconds))
+            return json_response(await self._wait(request, seconds))
         return json_response(self._book.describe(job_id, owner))
 
-    async def _wait(self, job_id: str, owner: str, seconds: float) -> dict[str, JSON]:
-        """The job as it is when it has ended, or when the time is up."""
+    async def _wait(self, request: Request, seconds: float) -> dict[str, JSON]:
+        """The job as it is when it has ended, or when the time is up or the client has gone."""
+        job_id, owner = _job_id(request), request.state.owner
         if self._limits.waits.full:  # a poll is always answered
             return self._book.describe(job_id, owner)
         deadline = time.monotonic() + seconds
-        with self._limits.waits.slot(), self._watch.subscribe(job_id) as changed:
-            while True:
-                changed.clear()
-                job = self._book.describe(job_id, owner)
-                left = deadline - time.monotonic()
-                if job["status"] in _FINISHED or left <= 0:
-                    return job
-                try:
-                    await asyncio.wait_for(changed.wait(), left)
-                except TimeoutError:
-                    continue
+        gone = asyncio.create_task(until_gone(request.receive))
+        try:
+            with self._limits.waits.slot(), self._watch.subscribe(job_id) as changed:
+                gone.add_done_callback(lambda _: changed.set())
+                while True:
+                    changed.clear()
+                    job = self._book.describe(job_id, owner)
+                    left = deadline - time.monotonic()
+                    if job["status"] in _FINISHED or left <= 0 or gone.done():
+                        return job
+                    with suppress(TimeoutError):
+                        await asyncio.wait_for(changed.wait(), left)
+        finally:
+            gone.cancel()
 
     async def _result(self, request: Request, job_id: str, owner: str) -> Response:
         part = _asked_part(request, self._book.stored(job_id, owner))

@@ -487,6 +487,18 @@ def test_a_reset_in_the_middle_of_a_range_frees_the_lease(shared: ServerProcess)
     assert shared.job(id)["http"] == 410
 
 
+def test_waiting_clients_that_leave_free_their_places(shared: ServerProcess) -> None:
+    id = shared.submit("sleep", seconds=60)
+    request = f"GET /job?id={id}&wait=45 HTTP/1.1\r\nHost: localhost\r\n\r\n".encode()
+    with ExitStack() as stack:
+        for _ in range(70):
+            stack.enter_context(shared.socket(request))
+        shared.until(lambda: _held(shared, "waits") == 64)
+    shared.until(lambda: _held(shared, "waits") == 0)
+    shared.cancel(id)
+    assert shared.finish(id)["status"] == "cancelled"
+
+
 def test_a_stop_ends_log_streams_and_waits_for_nobody(tmp_path: Path) -> None:
     with ServerProcess(tmp_path / "output") as server, ExitStack() as stack:
         logs = stack.enter_context(server.socket(b"GET /logs HTTP/1.1\r\nHost: localhost\r\n\r\n"))
@@ -542,3 +554,12 @@ def _received(raw: socket.socket) -> bytes:
 def _opens(server: ServerProcess, request: bytes) -> bool:
     with server.socket(request) as raw:
         return raw.recv(12) == b"HTTP/1.1 200"
+
+
+def _held(server: ServerProcess, kind: str) -> float:
+    """Places of that kind taken now, as `/metrics` tells them."""
+    found = re.search(
+        rf'^yue2_http_held{{kind="{kind}"}} (\S+)$', server.client.get("/metrics").text, re.MULTILINE
+    )
+    assert found is not None
+    return float(found[1])

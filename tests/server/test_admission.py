@@ -1,7 +1,9 @@
 """The one door: places, records, keys, and nothing left behind by a refusal."""
 
 import itertools
+import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import BinaryIO
 
@@ -148,6 +150,19 @@ def test_a_known_key_answers_the_same_job_and_another_body_is_a_mismatch(door: D
     with pytest.raises(IdempotencyMismatch):
         door.gate.admit(prepared("other"), "ann", "k")
     assert door.gate.admit(prepared("other"), "bob", "k").job_id != first.job_id
+
+
+def test_many_at_once_with_one_key_take_one_place(door: Door) -> None:
+    start = threading.Barrier(8)
+
+    def submit(_: int) -> str:
+        start.wait(5)
+        return door.gate.admit(prepared(), "ann", "k").job_id
+
+    with ThreadPoolExecutor(8) as pool:
+        ids = set(pool.map(submit, range(8)))
+    assert len(ids) == 1
+    assert (door.queue.snapshot().pending, door.queue.snapshot().rejected) == (1, 0)
 
 
 def test_a_known_key_passes_the_early_check_of_a_full_queue(door: Door) -> None:

@@ -2,7 +2,7 @@ import asyncio
 import json
 import threading
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 
 import pytest
 from hypothesis import given
@@ -11,7 +11,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.types import Message
 
 from server.bodies import INLINE_BYTES, parse_object, read_json_object
-from server.errors import BodyTooLarge, InvalidJson, UnsupportedMedia
+from server.errors import BodyTooLarge, InvalidJson, TooManyUploads, UnsupportedMedia
 from server.limits import MAX_JSON_BYTES, Limits
 from storage.entry import JSON
 
@@ -99,7 +99,7 @@ def test_a_client_that_goes_is_not_an_empty_body() -> None:
         (b'{"a": NaN}', "NaN is no JSON number", None, None),
         (b'{"a": -Infinity}', "-Infinity is no JSON number", None, None),
         (b'{"a": 1e999}', "too large", None, None),
-        (b'{"a": ' + b"9" * 5000 + b"}", "limit", None, None),
+        (b'{"a": ' + b"9" * 5000 + b"}", "whole number is too long", None, None),
         (b'{"a": 1, "b": {"c": 1, "c": 2}}', "the name 'c' stands twice", None, None),
         (b'{"a": "\\ud800"}', "surrogate", None, None),
         (b"[" * 40_000, "nested too deeply", None, None),
@@ -143,3 +143,27 @@ def test_what_python_writes_is_read_back(value: dict[str, JSON]) -> None:
 def test_no_bytes_raise_anything_else(body: bytes) -> None:
     with suppress(InvalidJson):
         assert isinstance(parse_object(body), dict)
+
+
+def test_large_bodies_are_few_at_a_time_and_small_ones_are_not_counted() -> None:
+    limits = Limits()
+    large = b'{"lyrics": "' + b"x" * INLINE_BYTES + b'"}'
+
+    async def body_of(content: bytes) -> dict[str, JSON]:
+        async def receive() -> Message:
+            return {"type": "http.request", "body": content, "more_body": False}
+
+        request = Request({"type": "http", "method": "POST", "path": "/", "headers": []}, receive)
+        return await read_json_object(request, limits)
+
+    async def scene() -> None:
+        with ExitStack() as stack:
+            for _ in range(limits.large_bodies.total):
+                stack.enter_context(limits.large_bodies.slot())
+            assert await body_of(b'{"style": "folk"}') == {"style": "folk"}
+            with pytest.raises(TooManyUploads):
+                await body_of(large)
+        assert len(str((await body_of(large))["lyrics"])) == INLINE_BYTES
+
+    asyncio.run(scene())
+    assert limits.large_bodies.held == 0

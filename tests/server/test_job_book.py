@@ -61,6 +61,17 @@ def test_another_keys_job_is_unknown_to_every_question(desk: Desk) -> None:
     assert desk.book.describe(ID, "ann")["status"] == "queued"
 
 
+def test_another_key_does_not_learn_that_a_job_was_deleted(desk: Desk) -> None:
+    desk.admit(owner="ann")
+    desk.book.cancel(ID, "ann")
+    desk.book.record_cancelled(ID)
+    desk.book.delete(ID, "ann")
+    with pytest.raises(EntryExpired):
+        desk.book.describe(ID, "ann")
+    with pytest.raises(UnknownEntry):
+        desk.book.describe(ID, "bob")
+
+
 def test_a_cancelled_job_is_recorded_and_answers_for_one_ttl(desk: Desk) -> None:
     desk.admit()
     assert desk.book.cancel(ID, "") == ("cancelled", True)

@@ -6,7 +6,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from server.jobs.rates import MAX_RATE, PACE_FROM, SMOOTHING, Estimate, RateBook, Stage, blend, total
+from server.jobs.rates import (
+    LEAST_UNITS,
+    MAX_RATE,
+    PACE_FROM,
+    SMOOTHING,
+    Estimate,
+    RateBook,
+    Stage,
+    blend,
+    total,
+)
 
 STAGES = (Stage("plan", 10.0), Stage("sing", 20.0))
 PRIORS = {("m", "plan"): 0.5, ("m", "sing"): 2.0}
@@ -28,8 +38,8 @@ def test_a_sum_is_measured_where_all_its_parts_are() -> None:
     assert total([]) == Estimate(0.0, False)
 
 
-def test_the_newest_measurement_weighs_three_tenths_and_no_rate_is_over_thirty_years() -> None:
-    assert (SMOOTHING, MAX_RATE, PACE_FROM) == (0.3, 1e9, 0.1)
+def test_the_newest_measurement_weighs_three_tenths_and_no_rate_is_out_of_all_proportion() -> None:
+    assert (SMOOTHING, MAX_RATE, LEAST_UNITS, PACE_FROM) == (0.3, 1000.0, 1.0, 0.1)
 
 
 def test_sources() -> None:
@@ -67,11 +77,13 @@ def test_a_phase_without_size_teaches_nothing(units: float) -> None:
     assert book.estimate("m", STAGES).measured is False
 
 
-def test_small_sizes_teach_and_odd_times_are_bounded() -> None:
+def test_odd_times_are_bounded_and_a_tiny_job_teaches_nothing() -> None:
     book = RateBook()
-    book.learn("m", "plan", 0.5, -5.0)
+    book.learn("m", "plan", 1.0, -5.0)
     assert book.estimate("m", STAGES[:1]) == Estimate(0.0, True)
-    book.learn("m", "sing", 1e-9, 1e9)
+    book.learn("m", "sing", 1e-9, 5.0)
+    assert book.estimate("m", [Stage("sing", 1.0)]).measured is False
+    book.learn("m", "sing", 1.0, 1e9)
     assert book.estimate("m", [Stage("sing", 1.0)]) == Estimate(MAX_RATE, True)
 
 
@@ -164,7 +176,7 @@ keys = st.tuples(st.text(max_size=4), st.text(max_size=4))
 
 
 @settings(deadline=None)
-@given(st.dictionaries(keys, st.floats(0, 1e6), max_size=8))
+@given(st.dictionaries(keys, st.floats(0, MAX_RATE), max_size=8))
 def test_learnt_rates_survive_storage(rates: dict[tuple[str, str], float]) -> None:
     book = RateBook()
     for (model, phase), seconds in rates.items():
