@@ -93,7 +93,7 @@ class Settings(BaseSettings):
         default=600,
         ge=1,
         le=86400,
-        description="Seconds a synchronous request may take, waiting in the queue included.",
+        description="Seconds for synchronous calls, waiting in the queue included; this version has no such calls yet.",
     )
     api_keys: tuple[ApiKey, ...] = Field(
         default=(),

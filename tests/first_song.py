@@ -41,7 +41,7 @@ def commands(heading: str) -> list[str]:
 
 
 def typed(command: str, client: httpx2.Client, job_id: str = "") -> httpx2.Response:
-    """What curl would do with such a command: -s, -o FILE, -H HEADER, -d BODY and an address are known."""
+    """What curl would do with such a command: -s, -S, -o FILE, -H HEADER, -d BODY and an address are known."""
     words = iter(shlex.split(command.replace("ID&", f"{job_id}&").replace("ID'", f"{job_id}'")))
     assert next(words) == "curl"
     address, headers, body = "", {}, None
@@ -53,7 +53,7 @@ def typed(command: str, client: httpx2.Client, job_id: str = "") -> httpx2.Respo
             body = next(words)
         elif word == "-o":
             next(words)
-        elif word != "-s":
+        elif word not in ("-s", "-S", "-sS"):
             address = word
     path = address.removeprefix(DOCUMENTED)
     answer = client.request("GET" if body is None else "POST", path, headers=headers, content=body)

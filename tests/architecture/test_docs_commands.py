@@ -4,12 +4,14 @@ import json
 import re
 import shlex
 import subprocess
+import sys
 
 import pytest
 
 from bench.__main__ import BENCHMARKS
 from engine.request import read_song
 from server.openapi import build_openapi
+from server.settings import load
 from tests.architecture.documents import ROOT, CodeLine, code, documents, fenced_lines, section, table_rows
 from tests.architecture.test_dockerfile import instructions, last_stage
 from tests.architecture.test_requirements import is_collected
@@ -20,15 +22,16 @@ SHOWN = "tests/test_first_song.py::test_the_command_line_of_the_readme_sings_and
 STARTED = "tests/architecture/test_task_script.py::test_start_puts_the_server_in_its_place"
 # The command as it stands in a document, and the test that tries it or checks what it relies on.
 CHECKED_BY = {
-    "git clone <this repository> yue2-studio && cd yue2-studio": f"{HERE}::test_the_first_steps_lie_in_the_root",
     "./task start": STARTED,
-    "curl -s http://127.0.0.1:8000/synth -H 'Content-Type: application/json' "
+    "./task start -- --port 9000": STARTED,
+    "curl -sS http://127.0.0.1:8000/synth -H 'Content-Type: application/json' "
     '-d \'{"style": "folk, acoustic guitar, warm", "lyrics": "[Verse]\\nRain on the window\\nLight in the hall", '
     '"duration": 30}\'': SUNG,
-    "curl -s 'http://127.0.0.1:8000/job?id=ID&wait=30'": SUNG,
-    "curl -s -o song.mp3 'http://127.0.0.1:8000/job?id=ID&result=1&track=0'": SUNG,
+    "curl -sS 'http://127.0.0.1:8000/job?id=ID&wait=30'": SUNG,
+    "curl -sS -o song.mp3 'http://127.0.0.1:8000/job?id=ID&result=1&track=0'": SUNG,
     ".venv/bin/yue2-studio sing --style 'slow waltz, 84 BPM, piano' --lyrics-file words.txt -o song.flac": SHOWN,
     ".venv/bin/yue2-studio status": SHOWN,
+    "python3 -c 'import secrets; print(secrets.token_hex(24))'": f"{HERE}::test_a_key_made_as_shown_is_taken",
     "docker build -t yue2-studio .": f"{HERE}::test_the_image_takes_what_docker_is_given",
     "docker build -t yue2-studio:gpu --build-arg EXTRAS=yue2 .": f"{HERE}::test_the_image_takes_what_docker_is_given",
     "docker volume create yue2-output": f"{HERE}::test_containers_use_the_volume_that_is_created",
@@ -61,8 +64,7 @@ def test_no_command_is_kept_that_no_document_shows() -> None:
 
 @pytest.mark.parametrize("line", LINES, ids=lambda line: f"{line.path.name}:{line.line}")
 def test_every_command_can_be_parsed(line: CodeLine) -> None:
-    text = line.text.replace("<this repository>", "repository")
-    parsed = subprocess.run(["sh", "-n", "-c", text], capture_output=True, check=False)
+    parsed = subprocess.run(["sh", "-n", "-c", line.text], capture_output=True, check=False)
     assert parsed.returncode == 0, parsed.stderr
 
 
@@ -102,6 +104,13 @@ def test_every_address_is_a_route() -> None:
     asked = {address.removeprefix("http://127.0.0.1:8000").partition("?")[0] for address in addresses}
     assert asked
     assert asked <= set(paths)
+
+
+def test_a_key_made_as_shown_is_taken() -> None:
+    ((_, *arguments),) = words_of("python3")
+    printed = subprocess.run([sys.executable, *arguments], capture_output=True, text=True, check=True)
+    (key,) = load({"YUE2_API_KEYS": f"ann={printed.stdout.strip()}"}).api_keys
+    assert len(key.key) == 48
 
 
 def test_the_image_takes_what_docker_is_given() -> None:
