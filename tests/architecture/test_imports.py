@@ -1,14 +1,20 @@
 """The packages import each other only as the contracts in pyproject.toml say, and torch only where it is needed."""
 
+import ast
+import pkgutil
 import subprocess
 import sys
+import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from importlinter.application.use_cases import lint_imports
 from importlinter.configuration import configure
 
+import server
 from tests.architecture.documents import ROOT
+from tests.architecture.source import sources
 
 BACKWARDS = """
 [tool.importlinter]
@@ -30,6 +36,15 @@ print(sorted(name for name in ("torch", "tiktoken", "safetensors") if name in sy
 """
 
 
+def imported(tree: ast.Module) -> Iterator[str]:
+    """Names of the modules that a file imports, anywhere in it."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
 def kept(configuration: Path) -> bool:
     configure()
     return lint_imports(config_filename=str(configuration), cache_dir=None, no_logo=True)
@@ -38,6 +53,32 @@ def kept(configuration: Path) -> bool:
 def test_every_contract_is_kept(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.chdir(ROOT)
     assert kept(ROOT / "pyproject.toml"), capsys.readouterr().out
+
+
+def contract(name: str) -> dict[str, list[str]]:
+    """One contract of pyproject.toml by its name."""
+    read = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    contracts = read["tool"]["importlinter"]["contracts"]
+    found: dict[str, list[str]] = next(each for each in contracts if each["name"] == name)
+    return found
+
+
+def test_the_client_may_share_no_module_of_the_server() -> None:
+    modules = {module.name for module in pkgutil.iter_modules(server.__path__, "server.")}
+    forbidden = contract("the client speaks HTTP and shares no code with the server")["forbidden_modules"]
+    assert set(forbidden) == (modules - {"server.client"}) | {"engine", "storage", "projects"}
+
+
+def test_storage_and_the_queue_import_the_standard_library_only() -> None:
+    foreign = [
+        f"{source.name}: {name}"
+        for source in sources("storage", "server/jobs")
+        for name in imported(source.tree)
+        # `_typeshed` is there for the type checker only.
+        if name.partition(".")[0] not in sys.stdlib_module_names | {"_typeshed"}
+        and not name.startswith(("storage.", "server.jobs."))
+    ]
+    assert foreign == []
 
 
 def test_a_broken_contract_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
