@@ -97,7 +97,7 @@ def _built(zone: Zone, frames: Mono, cutoff: float, *, tuned: bool) -> Wave:
     rate_hz, start, end = zone.sample.rate_hz, max(zone.loop_start, 0), min(zone.loop_end, len(frames))
     if not (zone.looped and end - start > 4):
         start = end = len(frames)
-    frames = _seamless(frames[:end].copy(), start, round(_SEAM_SECONDS * rate_hz))
+    frames = _seamless(_centred(frames[:end], start), start, round(_SEAM_SECONDS * rate_hz))
     sharp_cents = 0.0
     if tuned:
         frames, start, sharp_cents = _in_tune(frames, start, rate_hz, _nominal_hz(zone))
@@ -109,6 +109,14 @@ def _built(zone: Zone, frames: Mono, cutoff: float, *, tuned: bool) -> Wave:
     if rate_hz >= _DOUBLED_BELOW_HZ:
         return Wave(frames, rate_hz, end, end - start, sharp_cents)
     return Wave(doubled(frames), 2 * rate_hz, 2 * end, 2 * (end - start), sharp_cents)
+
+
+def _centred(frames: Mono, start: int) -> Mono:
+    """(n,) the frames with the loop from `start` swinging around zero, or all of them where there is no loop."""
+    steady = frames[start:] if start < len(frames) else frames
+    offset = float(steady.mean(dtype=np.float64)) if len(steady) else 0.0
+    centred: Mono = frames - np.float32(offset)
+    return centred
 
 
 def _nominal_hz(zone: Zone) -> float:

@@ -86,3 +86,10 @@ def test_a_bank_that_cannot_be_opened_says_so(tmp_path: Path, content: bytes | N
         path.write_bytes(content)
     with pytest.raises(CorruptBank, match="cannot be opened"):
         WavePool(path, 1)
+
+
+@pytest.mark.parametrize(("program", "key"), [(89, 60), (89, 72), (81, 62), (81, 74), (48, 60), (73, 72)])
+def test_loops_swing_around_zero(pool: WavePool, program: int, key: int) -> None:
+    wave = pool.wave(zone_of(pool, program, key), key, RATE, tuned=True)
+    assert wave.loop > 0
+    assert abs(float(wave.frames[wave.end - wave.loop : wave.end].mean())) < 0.003
