@@ -10,8 +10,8 @@ from engine.score.repeats import unroll
 from engine.score.states import keys_along, meters_along, tempos_along
 
 
-def excerpt(score: Score, from_bar: int, bars: int) -> Score:
-    """`bars` bars (fewer at the end) of the score as played, beginning with bar `from_bar` (from 1).
+def excerpt(score: Score, from_bar: int, bars: int | None = None) -> Score:
+    """`bars` bars (fewer at the end, all without a number) of the score as played, from bar `from_bar` (from 1) on.
 
     Meter, tempo, key, section and chord that hold there are stated at the start; ties out of the excerpt are dropped.
     Raises InvalidRequest where the range holds no bar.
@@ -22,12 +22,13 @@ def excerpt(score: Score, from_bar: int, bars: int) -> Score:
         raise InvalidRequest(
             "from_bar", f"Choose from_bar between 1 and {count}, the bars of the score as played."
         )
-    if bars < 1:
+    if bars is not None and bars < 1:
         raise InvalidRequest("bars", "Choose at least one bar.")
-    first, after = from_bar - 1, min(from_bar - 1 + bars, count)
+    first, after = from_bar - 1, count if bars is None else min(from_bar - 1 + bars, count)
     key = keys_along(played, played.voices[0])[first]
+    leader, *others = (_cut_voice(played, voice, first, after, key) for voice in played.voices)
     return Score(
-        tuple(_cut_voice(played, voice, first, after, key) for voice in played.voices),
+        (_opened_with(_chord_before(played, first), leader, others), *others),
         played.title,
         meters_along(played)[first],
         played.unit,
@@ -40,17 +41,31 @@ def excerpt(score: Score, from_bar: int, bars: int) -> Score:
 def _cut_voice(score: Score, voice: Voice, first: int, after: int, key: str) -> Voice:
     bars = list(voice.bars[first:after])
     own_key = keys_along(score, voice)[first]
-    chords = bars[0].chords
-    if not any(chord.offset == 0 for chord in chords):
-        before = [chord for bar in voice.bars[:first] for chord in bar.chords]
-        chords = (*(ChordSymbol(chord.text, Fraction(0)) for chord in before[-1:]), *chords)
-    bars[0] = replace(
-        bars[0], chords=chords, meter=None, tempo_bpm=None, key=None if own_key == key else own_key
-    )
+    bars[0] = replace(bars[0], meter=None, tempo_bpm=None, key=None if own_key == key else own_key)
     if bars[-1].notes:
         last = replace(bars[-1].notes[-1], tie=False)
         bars[-1] = replace(bars[-1], notes=(*bars[-1].notes[:-1], last))
     return replace(voice, bars=tuple(bars))
+
+
+def _chord_before(score: Score, first: int) -> str:
+    """The chord that holds at the start of bar `first`; of two at one instant the first voice's, "" for none."""
+    placed = [
+        (bar, chord.offset, -rank, chord.text)
+        for rank, voice in enumerate(score.voices)
+        for bar, content in enumerate(voice.bars[:first])
+        for chord in content.chords
+    ]
+    return max(placed)[3] if placed else ""
+
+
+def _opened_with(chord: str, leader: Voice, others: Sequence[Voice]) -> Voice:
+    """The first voice with that chord at its start, unless a voice brings one there itself."""
+    opening = [symbol for voice in (leader, *others) for symbol in voice.bars[0].chords]
+    if not chord or any(symbol.offset == 0 for symbol in opening):
+        return leader
+    stated = (ChordSymbol(chord, Fraction(0)), *leader.bars[0].chords)
+    return replace(leader, bars=(replace(leader.bars[0], chords=stated), *leader.bars[1:]))
 
 
 def _cut_sections(sections: Sequence[Section], first: int, after: int) -> tuple[Section, ...]:

@@ -43,6 +43,26 @@ def test_bars_count_as_played() -> None:
     assert heard(excerpt(score, 5, 1)) == [(64, 0, 2)]
 
 
+def test_the_chord_that_holds_is_the_last_one_of_any_voice() -> None:
+    score = parse(tune('[V:1]"C"C8|C8|C8|\n[V:2]"F"C4"G"C4|C8|"Am"C8|'))
+    cut = excerpt(score, 2)
+
+    assert [[chord.text for chord in voice.bars[0].chords] for voice in cut.voices] == [["G"], []]
+    assert [chord.text for chord in timeline(cut).chords] == ["G", "Am"]
+
+
+def test_of_two_chords_at_one_instant_the_first_voice_has_the_say() -> None:
+    cut = excerpt(parse(tune('[V:1]"C"C8|C8|\n[V:2]"F"C8|C8|')), 2)
+
+    assert [chord.text for chord in timeline(cut).chords] == ["C"]
+
+
+def test_a_chord_that_begins_with_the_excerpt_needs_none_before_it() -> None:
+    cut = excerpt(parse(tune('[V:1]"C"C8|C8|\n[V:2]C8|"F"C8|')), 2)
+
+    assert [[chord.text for chord in voice.bars[0].chords] for voice in cut.voices] == [[], ["F"]]
+
+
 def test_voice_in_another_key_states_it_at_the_start() -> None:
     cut = excerpt(parse(tune("[V:1]C8|C8|\n[V:2][K:F]B8|B8|")), 2, 1)
 
