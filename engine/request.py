@@ -1,7 +1,7 @@
 """Typed requests of every operation: fields, defaults and bounds.
 
-A request is a JSON object. Types are taken literally: `true` and `"32"` and `32.0` are no whole numbers, a whole
-number is a number, no number is infinite, and `null` stands for nothing. Leaving a field out equals sending its
+A request is a JSON object. Types are taken as JSON Schema takes them: `true` and `"32"` are no whole numbers, `32.0`
+is one (up to 2^53), a whole number is a number, no number is infinite, and `null` stands for nothing. Leaving a field out equals sending its
 default; a field nobody knows is refused by name. `read_song` and `read_sketch` turn a payload into a request or
 raise one of `InvalidRequest`, `UnknownField`, `MissingInput` with a sentence that says what to change.
 """
@@ -9,7 +9,16 @@ raise one of `InvalidRequest`, `UnknownField`, `MissingInput` with a sentence th
 from collections.abc import Callable, Sequence
 from typing import Annotated, Literal, Self, TypeVar
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue, ValidationError, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    JsonValue,
+    ValidationError,
+    model_validator,
+)
 from pydantic_core import PydanticCustomError
 
 from engine.request_errors import refusal
@@ -20,6 +29,7 @@ CONTEXT_TOKENS = 24_576  # the longest sequence the backbone reads
 SEED_LIMIT = 2**63
 DRAWN_SEED_LIMIT = 2**52  # drawn seeds and the few after them survive a reader that keeps numbers as doubles
 MP3_BITRATES = (32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320)  # MPEG-1 Layer III, kbit/s
+EXACT_FLOAT = 2**53  # up to here every whole number has a double of its own
 
 
 def _contradiction(field: str, sentence: str) -> PydanticCustomError:
@@ -54,6 +64,12 @@ def _codes(text: str) -> str:
     return text
 
 
+def _whole(value: object) -> object:
+    """The integer of a float without a fraction, as JSON counts it; other values are left to the strict type."""
+    exact = isinstance(value, float) and abs(value) <= EXACT_FLOAT and value.is_integer()
+    return int(value) if exact and isinstance(value, float) else value
+
+
 def _forgotten(_: object) -> object:
     return None
 
@@ -77,7 +93,7 @@ def _code(word: str, position: int) -> int:
     return int(word)
 
 
-Whole = Annotated[int, Field(strict=True)]
+Whole = Annotated[int, Field(strict=True), BeforeValidator(_whole)]
 Real = Annotated[float, Field(strict=True, allow_inf_nan=False)]
 Text = Annotated[str, Field(strict=True), AfterValidator(_plain_text)]
 Temperature = Annotated[

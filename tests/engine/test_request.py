@@ -127,9 +127,19 @@ def test_sampling_has_bounds_of_its_own(stage: str, field: str, wrong: float) ->
     assert refused(**{stage: {field: wrong}}).field == f"{stage}.{field}"
 
 
-@pytest.mark.parametrize("wrong", [True, "32", 32.0, None, [32], {"a": 1}, 10**400])
+@pytest.mark.parametrize("wrong", [True, "32", 32.5, 1e17, float("nan"), None, [32], {"a": 1}, 10**400])
 def test_only_a_whole_number_is_a_whole_number(wrong: object) -> None:
     assert refused(steps=wrong).field == "steps"
+
+
+@pytest.mark.parametrize(
+    ("field", "sent"), [("steps", 32.0), ("lm_seed", -1.0), ("seed", 2.0**53), ("mp3_bitrate", 160.0)]
+)
+def test_a_float_without_a_fraction_is_a_whole_number(field: str, sent: float) -> None:
+    read = getattr(read_song({"style": "folk", field: sent}), field)
+    assert (read, type(read)) == (sent, int)
+    assert read_sketch({"style": "folk", "bars": 3.0}).bars == 3
+    assert refused(seed=2.0**53 + 2).field == "seed"
 
 
 @pytest.mark.parametrize("wrong", [True, "30", None, float("nan"), float("inf"), 10**400, 0, -1])
@@ -302,6 +312,8 @@ def test_every_field_of_the_schema_is_described(shape: type[SongRequest]) -> Non
     described = [schema, *schema["$defs"].values()]
     assert all("description" in field for part in described for field in part["properties"].values())
     assert all(part["additionalProperties"] is False for part in described)
+    steps = schema["properties"]["steps"]
+    assert (steps["type"], steps["minimum"], steps["maximum"]) == ("integer", 1, 100)
     assert schema["properties"]["mp3_bitrate"]["enum"] == list(MP3_BITRATES)
 
 
