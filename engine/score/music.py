@@ -184,6 +184,8 @@ class Music:
         sign = match[1] if match else ""
         before = len(sign) - len(sign.lstrip(":"))
         after = len(sign) - len(sign.rstrip(":"))
+        if ":" in sign.strip(":"):
+            raise token.place.fault("Write a repeat as |: where it begins and :| where it ends.")
         if before == len(sign):  # `::` ends one passage and starts the next
             before, after = before // 2, before - before // 2
         if before >= MAX_REPEATS:

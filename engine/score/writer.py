@@ -5,6 +5,7 @@ What the dialect does not have (repeats, triplets, other voices, lyrics) is writ
 """
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -197,10 +198,11 @@ def divided(bar: Bar) -> list[tuple[Note, str]]:
     """The notes of a bar, each with the chord symbol at its start; a symbol inside a note divides it by a tie."""
     symbols = {symbol.offset: _chord_text(symbol) for symbol in bar.chords}
     symbols = {offset: text for offset, text in symbols.items() if text}
+    starts = sorted(symbols)
     offset, pieces = Fraction(0), []
     for note in bar.notes:
         end = offset + note.duration
-        cuts = [offset, *sorted(cut for cut in symbols if offset < cut < end), end]
+        cuts = [offset, *starts[bisect_right(starts, offset) : bisect_left(starts, end)], end]
         for start, stop in pairwise(cuts):
             piece = replace(note, duration=stop - start, tie=(stop < end or note.tie) and bool(note.pitches))
             piece = piece if start == offset else _continued(piece)

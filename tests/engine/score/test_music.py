@@ -237,3 +237,11 @@ def test_fault_in_the_music_is_found_at_its_place(body: str, column: int, messag
 
 def test_edges_of_the_range_of_midi_are_inside() -> None:
     assert midis("C,,,,, g''''") == [0, 127]
+
+
+@pytest.mark.parametrize("sign", ["|:|", "|::|", "||:|"])
+def test_a_repeat_inside_a_bar_line_is_no_repeat(sign: str) -> None:
+    with pytest.raises(ScoreError, match="where it begins") as fault:
+        parse(tune(f"CDEF{sign}"))
+
+    assert (fault.value.line, fault.value.column) == (7, 5)

@@ -1,12 +1,15 @@
 """Scores as text."""
 
 from dataclasses import replace
+from decimal import Decimal
 from fractions import Fraction
+from numbers import Real
 
 import pytest
 from hypothesis import given, settings
 
 from engine.score import Bar, ChordSymbol, Note, Pitch, Score, Section, Voice, parse, write
+from engine.score.writer import divided
 from tests.engine.score.strategies import dialect_scores
 from tests.engine.score.tunes import EXAMPLE, heard, tune
 
@@ -170,3 +173,28 @@ def test_tempo_of_any_fraction_is_read_back() -> None:
     score = replace(parse(tune("C8|")), tempo_bpm=100 / 3)
 
     assert parse(write(score)).tempo_bpm == 100 / 3
+
+
+class Counted(Fraction):
+    """An offset that counts how often it is compared."""
+
+    comparisons = 0
+
+    def __lt__(self, other: float | Decimal | Real) -> bool:
+        Counted.comparisons += 1
+        return super().__lt__(other)
+
+    def __gt__(self, other: float | Decimal | Real) -> bool:
+        Counted.comparisons += 1
+        return super().__gt__(other)
+
+
+def test_many_chords_in_a_bar_are_placed_in_one_walk() -> None:
+    count = 4_000
+    note = Note((Pitch("C", 4),), Fraction(1, 64))
+    chords = tuple(ChordSymbol("C", Counted(place, 64)) for place in range(count))
+
+    pieces = divided(Bar((note,) * count, chords))
+
+    assert [text for _, text in pieces] == ["C"] * count
+    assert Counted.comparisons < 40 * count
