@@ -16,6 +16,7 @@ from engine.sketch.sampler import LONGEST_SECONDS, PHASE, TAIL_SECONDS, Sampler
 from engine.sketch.style import read_style
 
 COMPOSING, RENDERING, ENCODING = "composing", PHASE, "encoding"
+SHORTEST_TRACK_SECONDS = 0.1  # whatever `duration` says, so that there is something to encode
 _SHORTEST_SONG_SECONDS = 1.0
 _SECONDS_A_LINE, _SECONDS_AROUND, _SECONDS_UNSUNG = 5.0, 25.0, 150.0  # what the composer tends to write
 
@@ -55,6 +56,11 @@ class SketchModel:
 
     def check(self, request: SongRequest) -> None:
         """Raise InvalidRequest, naming the field, for what this model cannot do, and ScoreError for a bad score."""
+        self._check_fields(request)
+        if request.abc.strip():
+            parse(request.abc)
+
+    def _check_fields(self, request: SongRequest) -> None:
         refusals = {
             "semantic_tokens": (
                 bool(request.semantic_tokens.strip()),
@@ -67,8 +73,6 @@ class SketchModel:
         for field, (asked, reason) in refusals.items():
             if asked:
                 raise InvalidRequest(field, f"The model {self.id!r} {reason}, or choose another model.")
-        if request.abc.strip():
-            parse(request.abc)
 
     def check_plan(self, request: SongRequest) -> None:
         """As `check`; a plan is a score, so `cot` must not be off."""
@@ -78,7 +82,7 @@ class SketchModel:
 
     def check_preview(self, request: SketchRequest) -> None:
         """As `check`; the bars must exist. Composes where no score is given, so the seeds must be resolved."""
-        self.check(request)
+        self._check_fields(request)
         if request.abc.strip():
             _excerpt(parse(request.abc), request)
         elif request.from_bar > 1:
@@ -149,7 +153,7 @@ class SketchModel:
 
 
 def _limit_seconds(request: SongRequest) -> float:
-    return min(request.longest_seconds, LONGEST_SECONDS)
+    return min(max(request.longest_seconds, SHORTEST_TRACK_SECONDS), LONGEST_SECONDS)
 
 
 def _track(replay: dict[str, JsonValue], samples: Samples) -> Track:
@@ -159,11 +163,7 @@ def _track(replay: dict[str, JsonValue], samples: Samples) -> Track:
 def _excerpt(score: Score, request: SketchRequest) -> Score:
     if request.from_bar == 1 and request.bars is None:
         return score
-    if request.from_bar > score.bar_count:
-        raise InvalidRequest(
-            "from_bar", f"The score has {score.bar_count} bars; choose a first bar among them."
-        )
-    return excerpt(score, request.from_bar, request.bars or score.bar_count)
+    return excerpt(score, request.from_bar, request.bars)
 
 
 def _expected_seconds(request: SongRequest) -> float:

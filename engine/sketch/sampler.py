@@ -31,6 +31,7 @@ _WAVE_BYTES = 48 << 20
 _NOTE_BYTES = 32 << 20
 _DRUM_BANK = 128
 _FADE_SECONDS = 0.4
+_CUT_FADE_SECONDS = 3.0  # where the music would go on
 _REFERENCE_RMS = 0.1
 _LEVEL_KEYS = {"bass": (33, 40), "drums": (36, 38)}
 _MELODIC_LEVEL_KEYS = (60, 67, 72)
@@ -83,7 +84,7 @@ class Sampler:
                 "abc",
                 f"The score lasts {length:.0f} s; sketches hold at most {LONGEST_SECONDS:.0f} s. Shorten it.",
             )
-        frames = round(min(timeline.duration + TAIL_SECONDS, limit_seconds) * RATE_HZ)
+        frames = max(round(min(timeline.duration + TAIL_SECONDS, limit_seconds) * RATE_HZ), 1)
         mix = np.zeros((2, frames), dtype=np.float32)
         send = np.zeros(frames, dtype=np.float32)
         parts = arrange(timeline, style, seed, voices=voices, accompaniment=accompaniment)
@@ -96,7 +97,7 @@ class Sampler:
         samples = mix.T
         check = control.check_cancelled
         normalise_loudness(samples, RATE_HZ, TARGET_LUFS, CEILING_DBFS, in_place=True, check=check)
-        _fade_out(samples)
+        _fade_out(samples, _CUT_FADE_SECONDS if timeline.duration > limit_seconds else _FADE_SECONDS)
         control.report(PHASE, 1.0, bars=len(timeline.bars))
         return samples
 
@@ -184,8 +185,8 @@ def _events(parts: tuple[Part, ...], end: int) -> list[_Event]:
     return sorted(events, key=lambda event: event.frame)
 
 
-def _fade_out(samples: Samples) -> None:
-    """Fade the last moments of (N, 2) samples to silence, in place."""
-    count = min(round(_FADE_SECONDS * RATE_HZ), len(samples))
+def _fade_out(samples: Samples, seconds: float) -> None:
+    """Fade the last `seconds`, but at most a third, of (N, 2) samples to silence, in place."""
+    count = min(round(seconds * RATE_HZ), len(samples) // 3)
     fade = 0.5 + 0.5 * np.cos(np.linspace(0, np.pi, count, dtype=np.float32))
     samples[len(samples) - count :] *= fade[:, None]

@@ -11,7 +11,7 @@ from engine.control import Uncontrolled
 from engine.errors import InvalidRequest, ScoreError
 from engine.request import SketchRequest, SongRequest, read_sketch, read_song
 from engine.score import parse
-from engine.sketch.pipeline import SketchModel
+from engine.sketch.pipeline import SHORTEST_TRACK_SECONDS, SketchModel
 from tests.engine.sketch.sounds import EXAMPLE
 
 SHORT = 'X:1\nM:4/4\nL:1/4\nQ:1/4=240\nK:Em\n%%text\nV:Vocal\n"Em"EGBG|"C"cGEC|"D"DFAF|"Em"E4|\n'
@@ -85,8 +85,8 @@ def test_a_plan_is_the_score_that_is_sung(model: SketchModel) -> None:
 def test_the_duration_is_an_upper_bound(model: SketchModel) -> None:
     (track,) = model.generate(song(abc=SHORT, duration=2.5), Uncontrolled())
     assert track.seconds == 2.5
-    (tiny,) = model.generate(song(style="pop", duration=0.05), Uncontrolled())
-    assert tiny.seconds == 0.05
+    (tiny,) = model.generate(song(style="pop", duration=1e-9), Uncontrolled())
+    assert tiny.seconds == SHORTEST_TRACK_SECONDS
 
 
 def test_a_preview_plays_the_bars_asked_for(model: SketchModel) -> None:
@@ -95,6 +95,16 @@ def test_a_preview_plays_the_bars_asked_for(model: SketchModel) -> None:
     assert whole.seconds - part.seconds == pytest.approx(3.0, abs=1e-3)
     again = model.preview(read_sketch(part.replay), Uncontrolled())
     assert np.array_equal(part.samples, again.samples)
+
+
+def test_bars_of_a_preview_count_as_played(model: SketchModel) -> None:
+    repeated = SHORT.replace("|\n", "|D4|D4|D4|D4:|\n")  # eight bars, played twice
+    model.check_preview(sketch(abc=repeated, from_bar=16))
+    late = model.preview(sketch(abc=repeated, from_bar=10), Uncontrolled())
+    rest = model.preview(sketch(abc=repeated, from_bar=2), Uncontrolled())
+    assert rest.seconds - late.seconds == pytest.approx(8.0, abs=1e-3)  # 15 bars of a second, and 7
+    with pytest.raises(InvalidRequest, match="between 1 and 16"):
+        model.check_preview(sketch(abc=repeated, from_bar=17))
 
 
 def test_a_preview_composes_a_request_first(model: SketchModel) -> None:
@@ -123,7 +133,7 @@ def test_what_only_yue2_can_do_is_refused_by_name(
 def test_scores_and_bars_are_checked_before_admission(model: SketchModel) -> None:
     with pytest.raises(ScoreError, match="line"):
         model.check(song(abc="X:1\nK:C\n[unclosed"))
-    with pytest.raises(InvalidRequest, match="4 bars") as refused:
+    with pytest.raises(InvalidRequest, match="between 1 and 4") as refused:
         model.check_preview(sketch(abc=SHORT, from_bar=5))
     assert refused.value.field == "from_bar"
     with pytest.raises(InvalidRequest) as refused:
@@ -168,3 +178,9 @@ def test_units_are_seconds_of_audio_within_the_duration(model: SketchModel) -> N
     assert model.plan_stages(song(lyrics=LYRICS * 3, duration=300)) == [("composing", 40)]
     assert model.plan_stages(song(abc=SHORT)) == []
     assert model.preview_stages(sketch(abc=SHORT, bars=2)) == [("rendering", 5), ("encoding", 5)]
+
+
+@pytest.mark.parametrize("style", ["pop", "edm", "ambient"])
+def test_songs_with_a_pad_swing_around_zero(model: SketchModel, style: str) -> None:
+    (track,) = model.generate(song(style=style, lyrics=LYRICS), Uncontrolled())
+    assert abs(float(track.samples.mean())) < 0.005

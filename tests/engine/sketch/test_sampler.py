@@ -122,6 +122,15 @@ def test_a_limit_shortens_the_song_and_fades_it(sampler: Sampler) -> None:
     assert np.abs(samples[-1]).max() == 0
 
 
+def test_music_that_is_cut_fades_for_three_seconds_or_a_third(sampler: Sampler) -> None:
+    score = song(12)
+    whole = sampler.render(score, FOLK, 1, Uncontrolled(), limit_seconds=11)
+    level = [float(np.abs(whole[round(at * RATE) : round((at + 0.5) * RATE)]).max()) for at in (7, 10, 10.5)]
+    assert level[0] > 4 * level[1] > 8 * level[2] > 0
+    short = sampler.render(score, FOLK, 1, Uncontrolled(), limit_seconds=0.3)
+    assert np.abs(short[: RATE // 5]).max() > 0.3
+
+
 def test_scores_over_twenty_minutes_are_refused(sampler: Sampler) -> None:
     with pytest.raises(InvalidRequest, match="at most 1200 s") as refused:
         sampler.render(melody(note(60, 0, 1300)), FOLK, 1, Uncontrolled())
