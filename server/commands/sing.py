@@ -48,8 +48,7 @@ def sing(
 ) -> None:
     """Make one song and write it to a file.
 
-    In this version nobody sings: a lead instrument plays the singer's part. The words shape its melody and stand in
-    the score.
+    In this version nobody sings: a lead instrument plays the singer's part. The words shape its melody and stand in the score.
     """
     if lyrics and lyrics_file:
         raise typer.BadParameter("give the words once: --lyrics or --lyrics-file", param_hint="--lyrics-file")
