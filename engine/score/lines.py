@@ -13,7 +13,7 @@ from engine.score.place import MAX_TEXT, Place
 _FIELD = re.compile(r"[ \t]*([A-Za-z+]):")
 _NEW_TUNE = re.compile(r"X:[ \t]*(?:[0-9]|$)")
 _COMMENT = re.compile(r"(?<!\\)%")
-_GOES_ON = re.compile(r"[ \t]*(?:[VwWKPMLQ]:|\[[VKPMLQ]:|%|.*\|)")
+_GOES_ON = re.compile(r"[ \t]*(?:[VwWKPMLQ]:|\[[VKPMLQ]:|%)")
 _FILE_FIELDS = frozenset("MLQ")
 
 
@@ -53,12 +53,16 @@ def tune_lines(text: str) -> list[Line]:
         if not raw[index].strip():
             gap = in_body
             continue
-        if (index > start and _NEW_TUNE.match(raw[index])) or (gap and not _GOES_ON.match(raw[index])):
+        if (index > start and _NEW_TUNE.match(raw[index])) or (gap and not _goes_on(raw[index])):
             break
         line = _line(raw[index], index + 1, in_body)
         in_body, gap = in_body or line.name == "K", False
         lines.append(line)
     return _joined(lines)
+
+
+def _goes_on(raw: str) -> bool:
+    return "|" in raw or _GOES_ON.match(raw) is not None
 
 
 def _joined(lines: list[Line]) -> list[Line]:

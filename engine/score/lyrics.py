@@ -11,7 +11,7 @@ from engine.score.draft import DraftVoice
 from engine.score.place import MAX_VERSES, Place
 
 HOLD = "_"
-_PIECE = re.compile(r"(\\-|\\.|[^\s\-_*|\\]|\\)+|[-_*|]|\s+")
+_PIECE = re.compile(r"(?:\\.|[^\s\-_*|\\]|\\)+|[-_*|]|\s+")
 _UNWRITABLE = re.compile(r"[*_|\\%\x00-\x1f\x7f]")
 
 
@@ -69,12 +69,14 @@ def verse_of(lyric: str, verse: int) -> str:
 
 def join_words(syllables: Iterable[str], trimmed: bool = True) -> str:
     """The `w:` text of one verse, with `*` for each note without words; `trimmed` leaves those at the end out."""
-    text, joined = "", False
+    pieces, joined = [""], False
     for syllable in syllables:
         word = HOLD if syllable == HOLD else written_syllable(syllable)
-        text += word if joined and word not in ("*", HOLD) else f" {word}"
+        pieces += [word] if joined and word not in ("*", HOLD) else [" ", word]
         joined = word.endswith("-") and not word.endswith(r"\-")
-    return re.sub(r"(?: \*)+$", "", text).strip() if trimmed else text.strip()
+    while trimmed and pieces[-1] == "*":
+        del pieces[-2:]
+    return "".join(pieces).strip()
 
 
 def written_syllable(syllable: str) -> str:

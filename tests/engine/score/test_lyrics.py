@@ -1,5 +1,7 @@
 """Words under notes."""
 
+import time
+
 import pytest
 
 from engine.errors import ScoreError
@@ -103,3 +105,10 @@ def test_untrimmed_words_have_an_item_for_each_note() -> None:
 )
 def test_what_words_cannot_hold_is_left_out(syllable: str, text: str) -> None:
     assert written_syllable(syllable) == text
+
+
+def test_many_notes_without_words_before_a_word_are_written_soon() -> None:
+    start = time.process_time()
+
+    assert join_words([*[""] * 50_000, "a"]).endswith("* * a")
+    assert time.process_time() - start < 3

@@ -207,3 +207,41 @@ def test_long_and_hostile_texts_end_soon(body: str) -> None:
 
     assert time.process_time() - start < 3
     assert isinstance(result, Score) or result.line >= 1
+
+
+@pytest.mark.parametrize("field", ["K", "L", "M", "P", "Q", "V"])
+@pytest.mark.parametrize(
+    "piece", ["1", "1/", "1+", "/111", "1/4 ", "C=", "C ", "^f", 'name="a" ', "a=", '"', "(", "x "]
+)
+def test_long_value_of_a_field_is_refused_unread(field: str, piece: str) -> None:
+    value = (piece * MAX_TEXT)[: MAX_TEXT // 2 - 100]
+    for text in (f"X:1\nK:C\n{field}:{value}x\nC|", f"X:1\nK:C\nC[{field}:{value}x]C|"):
+        with pytest.raises(ScoreError, match="shorten it to"):
+            parse(text)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "C|\n\n" + " " * MAX_TEXT,
+        "C|\nw:" + r"\a" * MAX_TEXT,
+        "C|\nw:" + "a--" * MAX_TEXT,
+        "C|\nT:" + "a=" * MAX_TEXT,
+        "C|\n%" + "verse " * MAX_TEXT,
+        "C|" + "! " * MAX_TEXT,
+        "C|" + "[K:" * MAX_TEXT,
+        "C|" + ":" * MAX_TEXT,
+        "C|" + "{" * MAX_TEXT,
+        "C" + "1" * MAX_TEXT,
+        "C|(" + "1" * MAX_TEXT,
+        "C|[" + "1" * MAX_TEXT,
+        'C|"' + "A" * MAX_TEXT,
+    ],
+)
+def test_long_line_takes_time_by_its_length(body: str) -> None:
+    start = time.process_time()
+
+    result = read(f"X:1\nK:C\n{body}"[: MAX_TEXT - 1] + "x")
+
+    assert time.process_time() - start < 3
+    assert isinstance(result, Score) or result.line >= 1
