@@ -21,6 +21,7 @@ from storage.errors import DiskFull
 OUT_OF_SPACE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 # Some network file systems cannot sync a folder at all and say so with these; there is nothing more to do then.
 NO_FOLDER_SYNC = frozenset({errno.EBADF, errno.EINVAL})
+_ID = re.compile(r"\b([0-9a-f]{6})[0-9a-f]{10}\b")
 OUR_NAME = re.compile(
     r"(?P<body>[0-9a-f]{16})\.body|(?P<record>[0-9a-f]{16})\.json|\.staging-(?P<staged>[0-9a-f]{16})-[0-9]+"
 )
@@ -179,6 +180,11 @@ def record_name(id: str) -> str:
 def body_name(id: str) -> str:
     """File name of the stored body of an entry."""
     return f"{id}.body"
+
+
+def hinted(text: object) -> str:
+    """A text for the log with six digits of each id in it: who knows a whole one may read the result."""
+    return _ID.sub(r"\1…", str(text))
 
 
 def write_all(fd: int, view: memoryview) -> None:

@@ -4,7 +4,7 @@ import logging
 
 from storage.entry import JSON, Entry, EntryState
 from storage.errors import DiskFull
-from storage.folder import Folder, Listing, body_name, record_name
+from storage.folder import Folder, Listing, body_name, hinted, record_name
 from storage.index import Contents, ResultIndex
 
 RESULT_MISSING: dict[str, JSON] = {
@@ -45,7 +45,11 @@ def _clear(folder: Folder, name: str) -> None:
     try:
         folder.remove(name)
     except OSError as error:
-        log.warning("%s is left over and cannot be removed, the next start tries again: %s", name, error)
+        log.warning(
+            "%s is left over and cannot be removed, the next start tries again: %s",
+            hinted(name),
+            hinted(error),
+        )
 
 
 def _read_records(folder: Folder, found: Listing) -> tuple[list[Entry], set[str]]:
@@ -56,12 +60,14 @@ def _read_records(folder: Folder, found: Listing) -> tuple[list[Entry], set[str]
             entries.append(folder.read_record(id))
         except (ValueError, OSError) as error:
             unreadable.add(id)
-            log.warning("%s is left alone, it cannot be read as a record: %s", record_name(id), error)
+            log.warning(
+                "%s is left alone, it cannot be read as a record: %s", hinted(record_name(id)), hinted(error)
+            )
     return entries, unreadable
 
 
 def _end_without_body(folder: Folder, entry: Entry) -> Entry:
-    log.warning("%s has no intact body; its entry is ended", record_name(entry.id))
+    log.warning("%s has no intact body; its entry is ended", hinted(record_name(entry.id)))
     bare = entry.evolve(state=EntryState.ENDED, content_type="", size_bytes=0, sha256="", parts=())
     try:
         ended = bare.evolve(detail={**entry.detail, **RESULT_MISSING})
@@ -71,7 +77,7 @@ def _end_without_body(folder: Folder, entry: Entry) -> Entry:
     try:
         folder.write_record(ended)
     except (DiskFull, OSError) as error:
-        log.warning("%s could not be rewritten: %s", record_name(entry.id), error)
+        log.warning("%s could not be rewritten: %s", hinted(record_name(entry.id)), hinted(error))
     return ended
 
 

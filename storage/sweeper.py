@@ -10,7 +10,7 @@ from contextlib import contextmanager
 
 from storage.entry import Entry
 from storage.errors import DiskFull
-from storage.folder import Folder, body_name, record_name
+from storage.folder import Folder, body_name, hinted, record_name
 from storage.index import ResultIndex
 
 log = logging.getLogger("storage")
@@ -50,7 +50,7 @@ class Sweeper:
             try:
                 self._folder.remove(body_name(id))
             except OSError as error:
-                log.warning("%s cannot be removed, the next sweep tries again: %s", body_name(id), error)
+                _say("cannot be removed", body_name(id), error)
                 continue
             with self._lock:
                 self._index.ledger.removed(id)
@@ -81,7 +81,7 @@ class Sweeper:
         try:
             yield
         except (DiskFull, OSError) as error:
-            log.warning("%s is behind, the next sweep tries again: %s", record_name(id), error)
+            _say("is behind", record_name(id), error)
             self._behind.add(id)
         else:
             self._behind.discard(id)
@@ -93,7 +93,7 @@ class Sweeper:
             try:
                 self._folder.remove(record_name(id))
             except OSError as error:
-                log.warning("%s cannot be removed, the next sweep tries again: %s", record_name(id), error)
+                _say("cannot be removed", record_name(id), error)
                 continue
             with self._lock:
                 self._index.record_removed(id)
@@ -106,3 +106,7 @@ class Sweeper:
                 self.remove_record(id)
             else:
                 self.save(entry)
+
+
+def _say(what: str, name: str, error: Exception) -> None:
+    log.warning("%s %s, the next sweep tries again: %s", hinted(name), what, hinted(error))

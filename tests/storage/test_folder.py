@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from storage.errors import DiskFull
-from storage.folder import Folder, body_name, full_disk_named, make_folder, record_name
+from storage.folder import Folder, body_name, full_disk_named, hinted, make_folder, record_name
 from tests.storage.doubles import accepted, entry_id, full_volume, names, open_descriptors, stored
 
 ONE = entry_id(1)
@@ -48,6 +48,19 @@ def test_each_folder_that_is_made_is_durable_in_the_one_above(
         Folder(tmp_path / "a" / "b" / "c").create()
     above = [tmp_path / "a" / "b", tmp_path / "a", tmp_path]
     assert synced == [folder.stat().st_ino for folder in above]
+
+
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        (record_name(ONE), "000000….json"),
+        (f".staging-{ONE}-7", ".staging-000000…-7"),
+        (OSError(5, "broken", body_name(ONE)), "[Errno 5] broken: '000000….body'"),
+        (f"{ONE}0 and words", f"{ONE}0 and words"),
+    ],
+)
+def test_the_log_holds_no_whole_id(text: object, hint: str) -> None:
+    assert hinted(text) == hint
 
 
 def test_a_relative_folder_is_made_below_the_working_directory(
