@@ -147,7 +147,7 @@ class ResultStore:
             undo.callback(self._uncount, id)
             name, fd = self._folder.stage(id)
             undo.pop_all()
-        return StagedFile(id, name, fd, partial(self._resize, id), partial(self._discard, id, name))
+        return StagedFile(id, name, fd, partial(self._resize, id), partial(self._sweeper.give_up, id, name))
 
     def publish(
         self, staged: StagedFile, *, content_type: str, parts: Sequence[Part], detail: Mapping[str, JSON]
@@ -253,10 +253,6 @@ class ResultStore:
             self.sweep()
             with self._lock:
                 self._index.ledger.resize(id, size)
-
-    def _discard(self, id: str, name: str) -> None:
-        self._folder.remove(name)
-        self._uncount(id)
 
     def _uncount(self, id: str) -> None:
         with self._lock:

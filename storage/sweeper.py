@@ -17,7 +17,8 @@ log = logging.getLogger("storage")
 
 
 class Sweeper:
-    """Owner of the ids whose records on the volume are behind the index, which `records` guards.
+    """Owner of two lists: ids whose records on the volume are behind the index, guarded by `records`, and staged files
+    given up but still there, by name, guarded by `lock`.
 
     Folder, index and both locks are the store's.
     """
@@ -30,6 +31,7 @@ class Sweeper:
         self._lock = lock
         self._records = records
         self._behind: set[str] = set()
+        self._given_up: dict[str, str] = {}
 
     def sweep(self, now: float) -> int:
         """Bury, forget and unlink what is due; how many entries expired since the last sweep. Takes both locks."""
@@ -37,6 +39,7 @@ class Sweeper:
             self._index.advance(now)
             expired = self._index.take_expired()
         self.remove_bodies()
+        self._remove_given_up()
         with self._records:
             self._remove_records()
             self._catch_up()
@@ -54,6 +57,12 @@ class Sweeper:
                 continue
             with self._lock:
                 self._index.ledger.removed(id)
+
+    def give_up(self, id: str, staged_name: str) -> None:
+        """Unlink a staged file, now or at a later sweep; it is counted until it is off the volume."""
+        with self._lock:
+            self._given_up[staged_name] = id
+        self._remove_given_up()
 
     def save(self, entry: Entry) -> None:
         """Write a record now, or where the volume refuses it at a later sweep. The caller holds `records`."""
@@ -85,6 +94,19 @@ class Sweeper:
             self._behind.add(id)
         else:
             self._behind.discard(id)
+
+    def _remove_given_up(self) -> None:
+        with self._lock:
+            given_up = dict(self._given_up)
+        for name, id in given_up.items():
+            try:
+                self._folder.remove(name)
+            except OSError as error:
+                _say("cannot be removed", name, error)
+                continue
+            with self._lock:
+                if self._given_up.pop(name, None) is not None:
+                    self._index.ledger.drop(id)
 
     def _remove_records(self) -> None:
         with self._lock:

@@ -189,3 +189,17 @@ def test_a_clock_set_forward_expires_at_once_and_set_back_again_changes_nothing(
     with pytest.raises(UnknownEntry):
         store.find(ONE)
     assert names(directory) == set()
+
+
+def test_a_staged_file_that_cannot_be_unlinked_is_counted_until_it_is(
+    store: ResultStore, directory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store.accept(accepted(1))
+    with full_volume(monkeypatch, "unlink", number=errno.EPERM), store.stage(ONE) as staged:
+        staged.write(b"12345")
+    assert (store.usage().files, store.usage().bytes, store.audit()) == (1, 5, [])
+    assert store.end(ONE, {"code": "engine_error"}).state is EntryState.ENDED
+    for _ in range(2):
+        store.sweep()
+        assert (store.usage().files, store.usage().bytes, store.audit()) == (0, 0, [])
+    assert names(directory) == {record_name(ONE)}
