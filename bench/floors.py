@@ -1,6 +1,7 @@
 """What this machine can do at all: copying, writing, sending, answering. Measured first, used by the others.
 
-`python -m bench.floors [--full]`
+`python -m bench.floors [--full]`. Answers are probed as the product's are: on a fixed schedule, each timed from the
+instant it was planned for (`bench.probe`).
 """
 
 import os
@@ -12,9 +13,9 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from bench.probe import Probe
+from bench.probe import METHOD, Probe
 from bench.processes import MEGABYTE, Server, announced
-from bench.report import Row, conclude, end, is_full, percentile
+from bench.report import Row, begin, end, is_full, percentile
 
 SLICE_BYTES = 1 << 20
 
@@ -56,7 +57,7 @@ def transfer_rate(server: Server, path: str, limit_seconds: float = 5.0) -> floa
 def copy_rate(size: int = 128 << 20) -> float:
     """MB/s of copying memory, source and target larger than any cache."""
     source = np.ones(size, np.uint8)
-    target = np.empty_like(source)
+    target = np.full_like(source, 0)  # touched, so that no page is first given out while copying
     started = time.perf_counter()
     np.copyto(target, source)
     return size / MEGABYTE / (time.perf_counter() - started)
@@ -79,6 +80,7 @@ def write_rate(directory: Path, size: int = 64 << 20) -> float:
 def main() -> int:
     """Measure every floor."""
     rounds, probe_seconds = (7, 20.0) if is_full(__doc__ or "") else (3, 5.0)
+    report = begin("floors", f"answers by {METHOD}")
     with TemporaryDirectory() as folder:
         directory = Path(folder)
         file = random_file(directory, 200 << 20)
@@ -88,14 +90,14 @@ def main() -> int:
                 "fsynced write": [write_rate(directory) for _ in range(rounds)],
                 "pread to socket, idle": [transfer_rate(idle, "/file") for _ in range(rounds)],
             }
-            health = Probe(app.port, probe_seconds).samples()
+            health = Probe(app.port, probe_seconds).probed().answers
         with bare("socket", file, busy=True) as busy:
             samples["pread to socket, busy"] = [transfer_rate(busy, "/file") for _ in range(rounds)]
     rows = [Row(name, max(rates), "MB/s") for name, rates in samples.items()]
     rows += [
         Row(f"bare answer, p{share * 100:g}", percentile(health, share), "ms") for share in (0.5, 0.99, 0.999)
     ]
-    return conclude("floors", rows, {**samples, "bare answer": health})
+    return report.conclude(rows, {**samples, "bare answer": health})
 
 
 if __name__ == "__main__":

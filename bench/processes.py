@@ -191,6 +191,7 @@ class Scales:
     def __exit__(self, *_: object) -> None:
         self._done.set()
         self._thread.join()
+        self._look()
 
     @property
     def growth_megabytes(self) -> float:
@@ -199,4 +200,7 @@ class Scales:
 
     def _weigh(self) -> None:
         while not self._done.wait(0.005):
-            self.heaviest = max(self.heaviest, self._process.memory_info().rss)
+            self._look()
+
+    def _look(self) -> None:
+        self.heaviest = max(self.heaviest, self._process.memory_info().rss)

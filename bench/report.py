@@ -3,7 +3,6 @@
 import argparse
 import json
 import math
-import platform
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -13,6 +12,8 @@ from typing import NoReturn
 
 from rich.console import Console
 from rich.table import Table
+
+from bench.machine import Load, describe_machine, package_versions
 
 INTERRUPTED = 130  # 128 and the number of SIGINT
 RESULTS = Path(__file__).parent / "results"
@@ -71,38 +72,60 @@ def is_full(description: str) -> bool:
     return bool(options.parse_args().full)
 
 
-def conclude(name: str, rows: Sequence[Row], samples: Mapping[str, Sequence[float]]) -> int:
-    """Print the table, keep rows and raw samples; the exit status, 1 where a bar is missed."""
-    _print(name, rows)
-    print(f"raw samples: {_keep(name, rows, samples)}")
-    return 1 if any(row.missed for row in rows) else 0
+def begin(name: str, method: str = "") -> "Report":
+    """A report that begins now; warns where the machine is already at work."""
+    before = Load.now()
+    if before.is_heavy:
+        print(
+            f"warning: {before} before the run; what else ran, or has just ended, may make the numbers worse"
+        )
+    return Report(name, method, before)
 
 
-def _print(name: str, rows: Sequence[Row]) -> None:
-    table = Table("measure", "value", "unit", "bar", "", title=name)
-    table.columns[1].justify = "right"
-    for row in rows:
-        verdict = "" if row.bar is None else "missed" if row.missed else "kept"
-        table.add_row(row.name, _figure(row.value), row.unit, str(row.bar or ""), verdict)
-    Console().print(table)
+@dataclass(frozen=True, slots=True)
+class Report:
+    """A benchmark's table and file: its name, its way of measuring in a few words, the machine's load before it."""
+
+    name: str
+    method: str
+    before: Load
+
+    def conclude(self, rows: Sequence[Row], samples: Mapping[str, Sequence[float]]) -> int:
+        """Print the table, keep rows and raw samples; the exit status, 1 where a bar is missed."""
+        after = Load.now()
+        self._print(rows, after)
+        print(f"raw samples: {self._keep(rows, samples, after)}")
+        return 1 if any(row.missed for row in rows) else 0
+
+    def _print(self, rows: Sequence[Row], after: Load) -> None:
+        title = f"{self.name}: {self.method}" if self.method else self.name
+        caption = f"{self.before} before, {after.average:.2f} after"
+        table = Table("measure", "value", "unit", "bar", "", title=title, caption=caption)
+        table.columns[1].justify = "right"
+        for row in rows:
+            verdict = "" if row.bar is None else "missed" if row.missed else "kept"
+            table.add_row(row.name, _figure(row.value), row.unit, str(row.bar or ""), verdict)
+        Console().print(table)
+
+    def _keep(self, rows: Sequence[Row], samples: Mapping[str, Sequence[float]], after: Load) -> Path:
+        RESULTS.mkdir(exist_ok=True)
+        document = {
+            "name": self.name,
+            "method": self.method,
+            "at": time.time(),
+            "machine": describe_machine(),
+            "load": {"before": self.before.average, "after": after.average},
+            "packages": package_versions(),
+            "rows": [
+                {"name": row.name, "value": row.value, "unit": row.unit, "bar": str(row.bar or "")}
+                for row in rows
+            ],
+            "samples": {key: list(values) for key, values in samples.items()},
+        }
+        path = RESULTS / f"{self.name}-{time.strftime('%Y%m%d-%H%M%S')}.json"
+        path.write_text(json.dumps(document, ensure_ascii=False, indent=1))
+        return path
 
 
 def _figure(value: float) -> str:
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
-
-
-def _keep(name: str, rows: Sequence[Row], samples: Mapping[str, Sequence[float]]) -> Path:
-    RESULTS.mkdir(exist_ok=True)
-    document = {
-        "name": name,
-        "at": time.time(),
-        "machine": f"{platform.machine()}, {platform.processor()}, Python {platform.python_version()}",
-        "rows": [
-            {"name": row.name, "value": row.value, "unit": row.unit, "bar": str(row.bar or "")}
-            for row in rows
-        ],
-        "samples": {key: list(values) for key, values in samples.items()},
-    }
-    path = RESULTS / f"{name}-{time.strftime('%Y%m%d-%H%M%S')}.json"
-    path.write_text(json.dumps(document, ensure_ascii=False, indent=1))
-    return path

@@ -2,6 +2,7 @@
 
 import json
 import math
+import platform
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bench import report
-from bench.report import Bar, Row, conclude, end, percentile
+from bench.machine import Load
+from bench.report import Bar, Report, Row, begin, end, percentile
 
 
 def test_percentiles_are_samples_by_nearest_rank() -> None:
@@ -45,12 +47,30 @@ def test_a_bar_that_is_not_kept_is_the_exit_status(
 ) -> None:
     monkeypatch.setattr(report, "RESULTS", tmp_path / "results")
     rows = [Row("answer", value, "ms", Bar(2)), Row("free", 1234.5, "MB/s")]
-    assert conclude("trial", rows, {"answer": [value, 9.0]}) == status
-    assert ("missed" in capsys.readouterr().out) is bool(status)
+    trial = Report("trial", "by hand", Load(0.25, 2))
+    assert trial.conclude(rows, {"answer": [value, 9.0]}) == status
+    printed = capsys.readouterr().out
+    assert ("missed" in printed) is bool(status)
+    assert "trial: by hand" in printed
     (kept,) = (tmp_path / "results").iterdir()
     document = json.loads(kept.read_text())
     assert document["samples"] == {"answer": [value, 9.0]}
     assert document["rows"][0] == {"name": "answer", "value": value, "unit": "ms", "bar": "≤ 2"}
+    assert document["method"] == "by hand"
+    assert document["load"]["before"] == 0.25
+    assert document["load"]["after"] >= 0
+    assert document["machine"]["python"] == platform.python_version()
+    assert document["machine"]["cores"] >= 1
+    assert "numpy" in document["packages"]
+
+
+@pytest.mark.parametrize(("average", "warned"), [(1.0, False), (1.5, True)])
+def test_a_machine_at_work_is_warned_of(
+    average: float, warned: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(Load, "now", lambda: Load(average, 2))
+    assert begin("trial").before == Load(average, 2)
+    assert capsys.readouterr().out.startswith("warning: load 1.50 on 2 cores before the run") is warned
 
 
 def interrupted() -> int:
