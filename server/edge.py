@@ -35,6 +35,7 @@ from server.responses import json_response
 
 LOG: Final = logging.getLogger("server.edge")
 MAX_LOGGED_PATH: Final = 200
+MAX_DRAINED_BYTES: Final = 64 * 1024
 EXPOSED: Final = (
     "ETag",
     "Content-Range",
@@ -204,10 +205,17 @@ async def _settle(
         LOG.error("%s %s failed: %s", scope["method"], quote(scope["path"][:MAX_LOGGED_PATH]), outline(known))
     if exchange.status == 0:
         status, headers, body = error_body(known, exchange.id)
+        if _has_long_body(Headers(scope=scope)):
+            headers["Connection"] = "close"  # so that what still comes is not read to its end
         await json_response(body, status, headers)(scope, receive, send)
     else:
         LOG.info("The response was cut short: %s", type(known).__name__)
         scope["state"].get(ABORT, _nothing)()
+
+
+def _has_long_body(headers: Headers) -> bool:
+    length = headers.get("content-length", "")
+    return "transfer-encoding" in headers or (length.isdecimal() and int(length[:20]) > MAX_DRAINED_BYTES)
 
 
 def _translated(error: Exception, scope: Scope) -> Exception:

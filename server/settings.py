@@ -140,6 +140,8 @@ class Settings(BaseSettings):
         keys = tuple(
             ApiKey(name.strip(), key) for name, _, key in (item.partition("=") for item in _entries(text))
         )
+        if not keys:
+            raise ValueError("no key")  # an open server must be asked for by leaving the variable out
         if not all(_KEY_NAME.fullmatch(key.name) and _KEY.fullmatch(key.key) for key in keys):
             raise ValueError("not name=key")
         if len({key.name for key in keys}) < len(keys) or len({key.key for key in keys}) < len(keys):

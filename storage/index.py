@@ -19,6 +19,7 @@ from storage.errors import EntryExpired, NotStored, UnknownEntry
 from storage.ledger import Ledger
 
 MAX_ENDED = 20_000
+MAX_IDLE_ITEMS = 1000  # of the schedule, beyond twice the entries
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,10 +192,21 @@ class ResultIndex:
         return float("inf") if entry.expires_at is None else entry.expires_at + self._ttl_seconds
 
     def _schedule(self, entry: Entry) -> None:
-        if entry.state is EntryState.GONE:
-            heapq.heappush(self._due, (self._forget_at(entry), entry.id))
-        elif entry.expires_at is not None:
-            heapq.heappush(self._due, (entry.expires_at, entry.id))
+        if entry.expires_at is None:
+            return
+        heapq.heappush(self._due, self._due_item(entry))
+        if (
+            len(self._due) > 2 * len(self._entries) + MAX_IDLE_ITEMS
+        ):  # most are of entries forgotten before their time
+            self._due = [
+                self._due_item(held) for held in self._entries.values() if held.expires_at is not None
+            ]
+            heapq.heapify(self._due)
+
+    def _due_item(self, entry: Entry) -> tuple[float, str]:
+        """The next moment at which something is to happen to an entry that has an expiry."""
+        gone = entry.state is EntryState.GONE
+        return (self._forget_at(entry) if gone else entry.expires_at or 0.0, entry.id)
 
     def _bury(self, entry: Entry, at: float) -> Entry:
         gone = entry.gone(at)

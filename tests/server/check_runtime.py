@@ -94,6 +94,20 @@ def test_a_refusal_comes_before_the_body_is_read(shared: ServerProcess) -> None:
     assert answer.startswith(b"HTTP/1.1 429 ")
 
 
+def test_a_refused_upload_is_not_read_to_its_end(shared: ServerProcess) -> None:
+    ids = [shared.submit("sleep", seconds=20) for _ in range(8)]
+    head = "POST /check HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1900000\r\n\r\n"
+    with shared.socket(head.encode()) as raw:
+        answer = b""
+        while block := _received(raw):
+            answer += block
+    for id in reversed(ids):
+        shared.cancel(id)
+    drain(shared)
+    assert answer.startswith(b"HTTP/1.1 429 ")
+    assert b"connection: close" in answer.lower()
+
+
 def test_cancelling_a_queued_job_frees_its_place_at_once(shared: ServerProcess) -> None:
     ids = [shared.submit("sleep", seconds=20) for _ in range(8)]
     assert shared.job(ids[7])["queue_position"] == 7

@@ -88,6 +88,12 @@ def test_wrong_keys_stop_the_start_without_being_shown(wrong: str) -> None:
     assert caught.value.__cause__ is None
 
 
+@pytest.mark.parametrize("empty", [",", " , ,"])
+def test_a_list_of_no_keys_does_not_open_the_server(empty: str) -> None:
+    with pytest.raises(SettingsError, match="YUE2_API_KEYS"):
+        load({"YUE2_API_KEYS": empty})
+
+
 def test_lists_are_split_and_lowered() -> None:
     settings = load(
         {"YUE2_ALLOWED_HOSTS": "Music.Example., *", "YUE2_ALLOWED_ORIGINS": "https://Studio.example/"}

@@ -7,7 +7,7 @@ import pytest
 from storage.budget import Budget
 from storage.entry import Entry, EntryState
 from storage.errors import EntryExpired, NotStored, UnknownEntry
-from storage.index import MAX_ENDED, ResultIndex
+from storage.index import MAX_ENDED, MAX_IDLE_ITEMS, ResultIndex
 from tests.storage.doubles import accepted, ended, entry_id, stored
 
 ONE, TWO, THREE = entry_id(1), entry_id(2), entry_id(3)
@@ -289,3 +289,15 @@ def test_the_contents_are_a_copy_of_what_ought_to_be_there(index: ResultIndex) -
     assert not contents.forgotten
     index.advance(5000.0)
     assert index.contents().forgotten == {ONE, TWO}
+
+
+def test_the_schedule_does_not_outgrow_the_entries() -> None:
+    index = ResultIndex(Budget(10**6, 10, 10**6), 100.0, max_ended=50)
+    for number in range(5000):
+        entry = accepted(number)
+        index.add(entry)
+        index.end(entry.evolve(state=EntryState.ENDED, expires_at=100.0))
+    assert len(index.entries) == 50
+    assert len(index._due) <= 2 * 50 + MAX_IDLE_ITEMS
+    index.advance(100.0)
+    assert {entry.state for entry in index.entries} == {EntryState.GONE}
