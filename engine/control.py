@@ -1,6 +1,13 @@
 """How running work hears of cancellation and tells of progress."""
 
+from collections.abc import Callable
 from typing import Protocol
+
+Check = Callable[[], None]  # `Control.check_cancelled` alone, for work that has no progress to tell
+
+
+def unchecked() -> None:
+    """A check for work that nobody stops."""
 
 
 class Control(Protocol):

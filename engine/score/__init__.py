@@ -1,8 +1,10 @@
 """Scores in ABC notation: read, check, write and time them."""
 
 from engine.score.chords import Chord, is_silence, read_chord
+from engine.score.clock import beat_of
 from engine.score.cuts import excerpt, strip_chords, strip_lyrics
 from engine.score.dialect import to_dialect, validate
+from engine.score.keys import STEPS, key_named
 from engine.score.model import (
     Bar,
     ChordSymbol,
@@ -16,12 +18,15 @@ from engine.score.model import (
     Voice,
 )
 from engine.score.parser import parse
+from engine.score.place import LONGEST_SECONDS
 from engine.score.repeats import unroll
-from engine.score.timing import beat_of, timeline
+from engine.score.timing import timeline
 from engine.score.transposition import transpose
 from engine.score.writer import write
 
 __all__ = [
+    "LONGEST_SECONDS",
+    "STEPS",
     "Bar",
     "Chord",
     "ChordSymbol",
@@ -36,6 +41,7 @@ __all__ = [
     "beat_of",
     "excerpt",
     "is_silence",
+    "key_named",
     "parse",
     "read_chord",
     "strip_chords",

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
+from engine.control import Check, unchecked
 from engine.score.keys import Accidentals, Key, Staff
 from engine.score.model import Bar, ChordSymbol, Note, Pitch, Voice
 from engine.score.place import MAX_BARS, Place, checked_duration
@@ -200,13 +201,21 @@ class DraftVoice:
         if line_number != self.line_number:
             self.line_number, self.line, self.verse = line_number, [], 0
 
-    def finish(self, full_bars: list[Fraction]) -> list[Voice]:
+    @property
+    def layers(self) -> int:
+        """How many overlays the bar with most of them has."""
+        return max((len(bar.overlays) for bar in self.bars), default=0)
+
+    def finish(self, full_bars: list[Fraction], check: Check = unchecked) -> list[Voice]:
         """The finished voice, and further ones for its overlays; `full_bars` has the length of each bar."""
-        bars = tuple(bar.frozen(full) for bar, full in zip(self.bars, full_bars, strict=False))
+        bars = []
+        for bar, full in zip(self.bars, full_bars, strict=False):
+            check()
+            bars.append(bar.frozen(full))
         clef = self.staff.clef or "treble"
-        voices = [Voice(self.id, bars, self.name, self.short_name, clef)]
-        layers = max((len(bar.overlays) for bar in self.bars), default=0)
-        for layer in range(layers):
+        voices = [Voice(self.id, tuple(bars), self.name, self.short_name, clef)]
+        for layer in range(self.layers):
+            check()
             own = (
                 bar.overlays[layer] if layer < len(bar.overlays) and bar.overlays[layer] else None
                 for bar in self.bars

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from engine.score.model import Note
 from engine.score.place import Place, short
 
+STEPS = "CDEFGAB"
 SHARPS = "FCGDAEB"  # the order in which sharps enter a signature; flats enter from the other end
 ACCIDENTALS = {"^^": 2, "^": 1, "=": 0, "_": -1, "__": -2}
 ACCIDENTAL_TEXTS = {alter: text for text, alter in ACCIDENTALS.items()}

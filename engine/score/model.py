@@ -146,3 +146,4 @@ class Timeline:
     sections: tuple[tuple[str, float, float], ...]  # name, start, end
     duration: float
     meters: tuple[tuple[int, int], ...]  # of each bar as played
+    keys: tuple[str, ...] = ()  # of each bar as played, in the first voice

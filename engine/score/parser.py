@@ -5,10 +5,12 @@ not played, macros (`m:`) are not expanded, a change of meter or tempo inside a 
 a bracket chord holds for all its notes.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
+from engine.control import Check, unchecked
+from engine.score.clock import clock_of
 from engine.score.draft import DraftVoice
 from engine.score.fields import FREE_METER, VoiceField, read_meter, read_tempo, read_unit, read_voice
 from engine.score.header import Header, read_header
@@ -18,17 +20,21 @@ from engine.score.lines import Line, LineKind, tune_lines
 from engine.score.lyrics import align
 from engine.score.model import Score, Section, Voice
 from engine.score.music import Music
-from engine.score.place import MAX_BARS, MAX_NOTES, MAX_VOICES, Place, short
+from engine.score.place import MAX_NOTES, MAX_VOICES, Place, most_bars, short
 from engine.score.repeats import play_order
 from engine.score.sections import section_of_comment
 from engine.score.states import in_force
 from engine.score.transposition import shift_voice
 
 
-def parse(text: str) -> Score:
-    """The first tune of an ABC text; raises ScoreError, with line and column, for any text that is none."""
+def parse(text: str, check: Check = unchecked) -> Score:
+    """The first tune of an ABC text; raises ScoreError, with line and column, for any text that is none.
+
+    The bounds of `place` are kept: such as 2,000 bars, 20,000 notes and 20 minutes, repeats played out. `check` is
+    called for every line, token and bar and stops the work by raising.
+    """
     header = read_header(tune_lines(text))
-    body = _Body(header)
+    body = _Body(header, check)
     for line in header.body:
         body.take(line)
     return body.finish()
@@ -37,14 +43,14 @@ def parse(text: str) -> Score:
 class _Body:
     """Reads the lines after the header; owner of the drafts of all voices and of the sections."""
 
-    def __init__(self, header: Header) -> None:
+    def __init__(self, header: Header, check: Check) -> None:
         self._header = header
+        self._check = check
         self._voices: dict[str, DraftVoice] = {}
         self._music = Music()
         self._sections: dict[int, str] = {}
         self._line = 0  # counts lines of music; a continued line goes on with the same number
         self._continues = False
-        self._field = ""  # the field that a `+:` line continues
         self._last = Place(1, 1)
         for field, place in header.voices:
             self._voice_named(field, place)
@@ -53,6 +59,7 @@ class _Body:
 
     def take(self, line: Line) -> None:
         """Read one line."""
+        self._check()
         self._last = line.place
         if line.kind is LineKind.COMMENT:
             if name := section_of_comment(line.text, known_only=not self._has_sections):
@@ -66,6 +73,7 @@ class _Body:
         self._line += not self._continues
         self._continues = line.text.rstrip().endswith("\\")
         for token in tokens(line.text, line.place):
+            self._check()
             if token.kind is TokenKind.FIELD:
                 self._read_field(token.text[1], token.text[3:-1], token.place.after(3))
             else:
@@ -143,9 +151,12 @@ class _Body:
         meters = in_force(self._header.meter, [[bar.meter for bar in draft.bars] for draft in drafts])
         if not meters:
             raise self._last.fault("Write some music after the key.")
+        _check_bars(drafts)
         full_bars = [Fraction(*meter) for meter in meters]
         voices = tuple(
-            shift_voice(voice, draft.staff.semitones) for draft in drafts for voice in draft.finish(full_bars)
+            shift_voice(voice, draft.staff.semitones)
+            for draft in drafts
+            for voice in draft.finish(full_bars, self._check)
         )
         sections = sorted((bar, name) for bar, name in self._sections.items() if bar < len(meters))
         score = Score(
@@ -161,16 +172,23 @@ class _Body:
         return score
 
     def _check_size(self, score: Score) -> None:
-        if score.bar_count > MAX_BARS:
-            raise self._last.fault(f"Shorten the score to {MAX_BARS} bars.")
         sizes = [0] * score.bar_count
         for voice in score.voices:
             for index, bar in enumerate(voice.bars):
                 sizes[index] += sum(max(1, len(note.pitches)) + len(note.grace) for note in bar.notes)
-        if sum(sizes[played.index] for played in play_order(score.voices)) > MAX_NOTES:
+        order = play_order(score.voices)
+        if sum(sizes[played.index] for played in order) > MAX_NOTES:
             raise self._last.fault(
                 f"Shorten the score to {MAX_NOTES} notes, repeats counted each time they are played."
             )
+        clock_of(score, order)
+
+
+def _check_bars(drafts: Sequence[DraftVoice]) -> None:
+    most = most_bars(sum(1 + draft.layers for draft in drafts))
+    for draft in drafts:
+        if len(draft.bars) > most:
+            raise draft.bars[most].notes[0].place.fault(f"Shorten each voice to {most} bars.")
 
 
 def _with_own_ids(voices: Iterable[Voice]) -> tuple[Voice, ...]:

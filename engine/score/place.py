@@ -8,9 +8,14 @@ from engine.errors import ScoreError
 
 MAX_TEXT = 256 * 1024  # characters
 MAX_FIELD = 200  # characters of a field that is read other than as words
-MAX_BARS = 4096  # of one voice, repeats played out
-MAX_NOTES = 50_000  # heads, rests and grace notes of all voices, repeats played out
+# A song has some hundred bars and some thousand notes; reading or timing what these bounds let through takes about
+# a second at most.
+MAX_BARS = 2_000  # of one voice, repeats played out
+MAX_NOTES = 20_000  # heads, rests and grace notes of all voices, repeats played out
 MAX_VOICES = 64
+MAX_CELLS = 32_000  # voices and overlays times bars of the longest, repeats played out
+MAX_BEATS = 20_000  # repeats played out
+LONGEST_SECONDS = 1200.0  # repeats played out
 MAX_REPEATS = 16
 MAX_VERSES = 32
 MAX_NUMBER = 10**15
@@ -35,6 +40,11 @@ class Place:
     def after(self, characters: int) -> "Place":
         """The place some characters further on the same line."""
         return Place(self.line, self.column + characters)
+
+
+def most_bars(voices: int) -> int:
+    """How many bars each of so many voices may have."""
+    return min(MAX_BARS, MAX_CELLS // max(1, voices))
 
 
 def short(text: str, place: Place, most: int = MAX_FIELD) -> str:

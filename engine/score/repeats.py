@@ -5,10 +5,11 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
 
+from engine.control import Check, unchecked
 from engine.errors import ScoreError
 from engine.score.lyrics import verse_of
 from engine.score.model import Bar, Note, Score, Section, Voice
-from engine.score.place import MAX_BARS
+from engine.score.place import most_bars
 from engine.score.states import Value, in_force, keys_along, meters_along, tempos_along
 
 
@@ -33,22 +34,24 @@ def play_order(voices: Sequence[Voice]) -> list[Played]:
     """The written bars in the order they sound. A repeat sign in one voice counts for all.
 
     A passage begins at a start sign, after the passage before it, or after its alternative endings. Raises ScoreError
-    beyond `MAX_BARS` bars.
+    beyond `MAX_BARS` bars, and beyond `MAX_CELLS` bars of all voices together.
     """
+    most = most_bars(len(voices))
     marks = [_marks_at(voices, index) for index in range(max((len(v.bars) for v in voices), default=0))]
     order: list[Played] = []
     for played in _walk(marks):
-        if len(order) == MAX_BARS:
-            note = _first_note(voices, played.index)
-            message = f"Shorten the score to {MAX_BARS} bars, repeats counted each time they are played."
-            raise ScoreError(message, note.line if note else 1, note.column if note else 1)
+        if len(order) == most:
+            message = f"Shorten each voice to {most} bars, repeats counted each time they are played."
+            raise fault_in_bar(voices, played.index, message)
         order.append(played)
     return order
 
 
-def _first_note(voices: Sequence[Voice], index: int) -> Note | None:
+def fault_in_bar(voices: Sequence[Voice], index: int, message: str) -> ScoreError:
+    """A `ScoreError` at the first note of the written bars at an index."""
     bars = (voice.bars[index] for voice in voices if index < len(voice.bars))
-    return next((bar.notes[0] for bar in bars if bar.notes), None)
+    note = next((bar.notes[0] for bar in bars if bar.notes), None)
+    return ScoreError(message, (note and note.line) or 1, (note and note.column) or 1)
 
 
 def _marks_at(voices: Sequence[Voice], index: int) -> _Marks:
@@ -94,13 +97,14 @@ def _passes(marks: list[_Marks]) -> list[int]:
     return highest
 
 
-def unroll(score: Score) -> Score:
+def unroll(score: Score, check: Check = unchecked) -> Score:
     """The score as it is played: no repeats, all voices equally long, changes stated where they take hold.
 
-    On a repeated pass a note has the syllable of its next verse. Raises ScoreError beyond `MAX_BARS` bars.
+    On a repeated pass a note has the syllable of its next verse. `check` is called for every bar
+    and stops the work by raising. Raises ScoreError beyond `MAX_BARS` bars, and beyond `MAX_CELLS` bars of all voices together.
     """
     order = play_order(score.voices)
-    lengths = _bar_lengths(score)
+    rests = [(Note((), length),) if length else () for length in bar_lengths(score)]
     meters, tempos = meters_along(score), tempos_along(score)
     meter_changes = _changes(score.meter, [meters[played.index] for played in order])
     tempo_changes = _changes(score.tempo_bpm, [tempos[played.index] for played in order])
@@ -109,18 +113,12 @@ def unroll(score: Score) -> Score:
         keys = keys_along(score, voice)
         keys += [keys[-1] if keys else score.key] * (len(meters) - len(keys))
         key_changes = _changes(score.key, [keys[played.index] for played in order])
-        bars = (_bar_at(voice, played, lengths) for played in order)
-        voices.append(
-            replace(
-                voice,
-                bars=tuple(
-                    replace(bar, meter=meter, tempo_bpm=tempo, key=key)
-                    for bar, meter, tempo, key in zip(
-                        bars, meter_changes, tempo_changes, key_changes, strict=True
-                    )
-                ),
-            )
-        )
+        changes = zip(meter_changes, tempo_changes, key_changes, strict=True)
+        bars = []
+        for played, change in zip(order, changes, strict=True):
+            check()
+            bars.append(_bar_at(voice, played, rests, *change))
+        voices.append(replace(voice, bars=tuple(bars)))
     return replace(score, voices=tuple(voices), sections=_sections(score, order))
 
 
@@ -129,7 +127,7 @@ def _changes(initial: Value, values: Sequence[Value]) -> list[Value | None]:
     return [value if value != before else None for before, value in pairwise([initial, *values])]
 
 
-def _bar_lengths(score: Score) -> list[Fraction]:
+def bar_lengths(score: Score) -> list[Fraction]:
     """The length of each bar as written: that of its longest voice."""
     lengths = [Fraction(0)] * score.bar_count
     for voice in score.voices:
@@ -138,15 +136,23 @@ def _bar_lengths(score: Score) -> list[Fraction]:
     return lengths
 
 
-def _bar_at(voice: Voice, played: Played, lengths: Sequence[Fraction]) -> Bar:
+def _bar_at(
+    voice: Voice,
+    played: Played,
+    rests: Sequence[tuple[Note, ...]],
+    meter: tuple[int, int] | None,
+    tempo_bpm: float | None,
+    key: str | None,
+) -> Bar:
+    """A bar as played; `rests` fill the bars that a voice leaves empty."""
     written = voice.bars[played.index] if played.index < len(voice.bars) else Bar()
-    if not written.notes and lengths[played.index]:
-        return Bar((Note((), lengths[played.index]),), written.chords)
-    notes = (
-        replace(note, lyric=verse_of(note.lyric, played.turn - 1)) if note.lyric else note
-        for note in written.notes
-    )
-    return Bar(tuple(notes), written.chords)
+    notes = tuple(_sung(note, played.turn) for note in written.notes) or rests[played.index]
+    return Bar(notes, written.chords, meter=meter, tempo_bpm=tempo_bpm, key=key)
+
+
+def _sung(note: Note, turn: int) -> Note:
+    lyric = verse_of(note.lyric, turn - 1)
+    return note if lyric == note.lyric else replace(note, lyric=lyric)
 
 
 def _sections(score: Score, order: Sequence[Played]) -> tuple[Section, ...]:

@@ -126,7 +126,8 @@ def test_file_header_holds_for_its_tune() -> None:
         (tune("C|[Q:fast]"), 7, 6, "tempo"),
         (tune("C [K:Em"), 7, 3, "Close the inline field"),
         (tune("C>\nV:2\nD"), 7, 2, "both sides"),
-        (tune("Z4096|C|"), 7, 8, "4096 bars"),
+        (tune("Z2000|C|"), 7, 8, "2000 bars"),
+        (tune("[1C" * 2001), 7, 6003, "2000 bars"),
         (tune("".join(f"[V:{n}]C|" for n in range(65))), 7, 506, "at most 64 voices"),
         ("C" * (MAX_TEXT + 1), 1, 1, "characters"),
     ],
@@ -175,6 +176,32 @@ def test_too_many_notes_are_a_fault(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (fault.value.line, fault.value.column) == (7, 11)
     with pytest.raises(ScoreError, match="repeats counted"):
         parse(tune("|:[CE]z{g}F:|G"))
+
+
+@pytest.mark.parametrize(
+    ("others", "last", "most"),
+    [("C|", "C|" * 501, 500), ("C&D&E&F&G|", "C|" * 101, 100), ("C|", "|:" + "C|" * 71 + "C:::::::|", 500)],
+)
+def test_too_many_bars_of_all_voices_are_a_fault(others: str, last: str, most: int) -> None:
+    voices = [others] * 63 + [last if "&" not in others else others + last]
+
+    with pytest.raises(ScoreError, match=f"Shorten each voice to {most} bars"):
+        parse(tune("\n".join(f"[V:{n}]{body}" for n, body in enumerate(voices)), unit="1/64"))
+
+
+@pytest.mark.parametrize("stop", [1, 60, 149])
+def test_reading_is_stopped_by_its_check(stop: int) -> None:
+    calls = 0
+
+    def check() -> None:
+        nonlocal calls
+        calls += 1
+        if calls == stop:
+            raise KeyError
+
+    with pytest.raises(KeyError):
+        parse(tune("C8|" * 50), check)
+    assert calls == stop
 
 
 LONG = 8_000

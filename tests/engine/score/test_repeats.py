@@ -104,9 +104,27 @@ def test_jump_into_a_section_begins_it_again() -> None:
 
 
 def test_too_many_bars_are_a_fault_with_a_place(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("engine.score.repeats.MAX_BARS", 6)
+    monkeypatch.setattr("engine.score.place.MAX_BARS", 6)
 
     assert played("|:C|D|E:|") == "CDECDE"
     with pytest.raises(ScoreError, match="Shorten") as fault:
         parse(tune("|:C|D|E:|F"))
     assert (fault.value.line, fault.value.column) == (7, 10)
+
+
+def test_more_bars_of_all_voices_than_the_bound_are_a_fault(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("engine.score.place.MAX_CELLS", 12)
+
+    score = parse(tune("[V:1]|:C|D|E:|\n[V:2]F"))
+
+    assert [len(voice.bars) for voice in unroll(score).voices] == [6, 6]
+    with pytest.raises(ScoreError, match="each voice to 4 bars"):
+        parse(tune("[V:1]|:C|D|E:|\n[V:2]F\n[V:3]G"))
+
+
+def test_playing_out_is_stopped_by_its_check() -> None:
+    def check() -> None:
+        raise KeyError
+
+    with pytest.raises(KeyError):
+        unroll(parse(tune("C")), check)

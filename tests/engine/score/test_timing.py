@@ -245,3 +245,19 @@ def test_times_are_in_order_and_within_the_song(score: Score) -> None:
     assert all(line.bars[note.bar][0] <= note.start < line.bars[note.bar][1] for note in line.notes)
     assert [start for start, _ in line.bars[1:]] == [end for _, end in line.bars[:-1]]
     assert list(line.beats) == sorted(set(line.beats))
+
+
+def test_timing_is_stopped_by_its_check() -> None:
+    calls = 0
+
+    def check() -> None:
+        nonlocal calls
+        calls += 1
+        if calls == 180:
+            raise KeyError
+
+    score = parse(tune('"Am"C"G"D|' * 40))
+
+    with pytest.raises(KeyError):
+        timeline(score, check)
+    assert calls == 180
