@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from fractions import Fraction
 
+from engine.control import Check, unchecked
 from engine.score.fields import (
     FREE_METER,
     VoiceField,
@@ -33,12 +34,16 @@ class Header:
     body: tuple[Line, ...]
 
 
-def read_header(lines: list[Line]) -> Header:
-    """The header of a tune; raises ScoreError where no `K:` ends it or a value is none of the known forms."""
+def read_header(lines: list[Line], check: Check = unchecked) -> Header:
+    """The header of a tune; raises ScoreError where no `K:` ends it or a value is none of the known forms.
+
+    `check` is called for every line and stops the work by raising.
+    """
     end = _end_of_header(lines)
     last: dict[str, Line] = {}
     voices = []
     for line in lines[:end]:
+        check()
         if line.name == "T" and "T" in last:
             continue  # further titles are subtitles
         last[line.name] = line

@@ -33,7 +33,7 @@ def parse(text: str, check: Check = unchecked) -> Score:
     The bounds of `place` are kept: such as 2,000 bars, 20,000 notes and 20 minutes, repeats played out. `check` is
     called for every line, token and bar and stops the work by raising.
     """
-    header = read_header(tune_lines(text))
+    header = read_header(tune_lines(text), check)
     body = _Body(header, check)
     for line in header.body:
         body.take(line)

@@ -65,3 +65,11 @@ def test_header_without_a_key_is_a_fault(text: str, line: int, message: str) -> 
     with pytest.raises(ScoreError, match=message) as fault:
         read_header(tune_lines(text))
     assert fault.value.line == line
+
+
+def test_reading_is_stopped_by_its_check() -> None:
+    def check() -> None:
+        raise KeyError
+
+    with pytest.raises(KeyError):
+        read_header(tune_lines("X:1\nK:C\nC|"), check)

@@ -189,7 +189,7 @@ def test_too_many_bars_of_all_voices_are_a_fault(others: str, last: str, most: i
         parse(tune("\n".join(f"[V:{n}]{body}" for n, body in enumerate(voices)), unit="1/64"))
 
 
-@pytest.mark.parametrize("stop", [1, 60, 149])
+@pytest.mark.parametrize("stop", [1, 60, 155])
 def test_reading_is_stopped_by_its_check(stop: int) -> None:
     calls = 0
 
