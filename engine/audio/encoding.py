@@ -1,7 +1,6 @@
 """Arrays written as audio files, slice by slice, into a sink that may already hold other bytes."""
 
 import io
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import BinaryIO
 
@@ -12,6 +11,7 @@ from engine.audio import wav
 from engine.audio.mp3 import MP3_BITRATES_KBPS, encode_mp3
 from engine.audio.ogg import PageRewriter
 from engine.audio.samples import Samples
+from engine.control import Check, unchecked
 from engine.errors import InvalidRequest
 
 _SLICE_FRAMES = 32_768  # 256 KiB of stereo float32
@@ -35,10 +35,6 @@ FORMATS = {
 }
 
 
-def _uninterrupted() -> None:
-    """A check that never stops the encoder."""
-
-
 def content_type(output_format: str) -> str:
     """Media type of an output format. Raises InvalidRequest for an unknown one."""
     return _format(output_format).content_type
@@ -55,7 +51,7 @@ def encode(
     output_format: str,
     bitrate_kbps: int,
     sink: BinaryIO,
-    check: Callable[[], None] = _uninterrupted,
+    check: Check = unchecked,
 ) -> None:
     """Write `samples` (N, C) at the sink's position and leave the sink at the end of what was written.
 
@@ -88,7 +84,7 @@ def _format(output_format: str) -> _Format:
 
 
 def _encode_wav(
-    samples: Samples, sample_rate_hz: int, depth: wav.Depth, sink: BinaryIO, check: Callable[[], None]
+    samples: Samples, sample_rate_hz: int, depth: wav.Depth, sink: BinaryIO, check: Check
 ) -> None:
     sink.write(wav.header(samples.shape[0], samples.shape[1], sample_rate_hz, depth))
     quantiser = wav.SampleQuantiser(depth)
@@ -185,7 +181,7 @@ class _Outlet:
 
 
 def _encode_with_library(
-    samples: Samples, sample_rate_hz: int, settings: _Settings, outlet: _Outlet, check: Callable[[], None]
+    samples: Samples, sample_rate_hz: int, settings: _Settings, outlet: _Outlet, check: Check
 ) -> None:
     recorder = _Recorder()
     with soundfile.SoundFile(

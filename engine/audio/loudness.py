@@ -4,13 +4,11 @@ The K-weighting is applied in the frequency domain to segments of 100 ms: no fil
 segment, and the 400 ms blocks of the standard are four neighbours.
 """
 
-from collections.abc import Callable
-
 import numpy as np
-from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
 from engine.audio.samples import Samples
+from engine.control import Check, unchecked
 
 _SEGMENT_SECONDS = 0.1
 _SEGMENTS_A_BLOCK = 4
@@ -27,13 +25,9 @@ _ROUNDS = 12
 Energies = NDArray[np.float64]  # (segments,): K-weighted mean squares, summed over channels
 
 
-def _uninterrupted() -> None:
-    """A check that never stops the work."""
-
-
 def integrated_loudness(samples: Samples, sample_rate_hz: int) -> float:
     """Gated loudness in LUFS of (N, C) samples; -inf for silence. Clips under 0.4 s are measured as one block."""
-    return _gated(_segment_energies(samples, sample_rate_hz, _uninterrupted))
+    return _gated(_segment_energies(samples, sample_rate_hz, unchecked))
 
 
 def normalise_loudness(
@@ -43,7 +37,7 @@ def normalise_loudness(
     ceiling_dbfs: float = -1.0,
     *,
     in_place: bool = False,
-    check: Callable[[], None] = _uninterrupted,
+    check: Check = unchecked,
 ) -> Samples:
     """(N, C) samples at the target loudness, peaks held under the ceiling by a look-ahead limiter.
 
@@ -57,7 +51,7 @@ def normalise_loudness(
         return out
     ceiling = 10 ** (ceiling_dbfs / 20)
     peaks = _cell_peaks(samples, check)
-    gain = _gain_to(target_lufs, energies, peaks, ceiling, _segment_frames(sample_rate_hz))
+    gain = _gain_to(target_lufs, energies, peaks, ceiling, _segment_frames(sample_rate_hz), check)
     curve = _limiter_curve(peaks * gain, ceiling) * gain
     _apply(out, curve, ceiling, check)
     return out
@@ -79,7 +73,7 @@ def _k_weight(frequencies_hz: NDArray[np.float64]) -> NDArray[np.float64]:
     return response
 
 
-def _segment_energies(samples: Samples, sample_rate_hz: int, check: Callable[[], None]) -> Energies:
+def _segment_energies(samples: Samples, sample_rate_hz: int, check: Check) -> Energies:
     """K-weighted mean square of every whole segment; a shorter clip is one segment of its own length."""
     frames, channels = samples.shape
     size = min(_segment_frames(sample_rate_hz), max(frames, 2))
@@ -122,7 +116,7 @@ def _lufs(power: NDArray[np.float64]) -> NDArray[np.float64]:
     return loudness
 
 
-def _cell_peaks(samples: Samples, check: Callable[[], None]) -> NDArray[np.float64]:
+def _cell_peaks(samples: Samples, check: Check) -> NDArray[np.float64]:
     """(cells,) largest magnitude of each cell over channels, samples and cubic midpoints between samples."""
     frames, channels = samples.shape
     cells = -(-frames // _CELL_FRAMES)
@@ -165,18 +159,33 @@ def _limiter_curve(peaks: NDArray[np.float64], ceiling: float) -> NDArray[np.flo
     edges = np.minimum(np.append(needed, 1.0), np.append(1.0, needed))
     span = _ATTACK_CELLS + _RELEASE_CELLS
     padded = np.pad(edges, (_RELEASE_CELLS + _ATTACK_CELLS, span), constant_values=1.0)
-    floor = sliding_window_view(padded, span + 1).min(axis=1)
+    floor = _sliding_minimum(padded, span + 1)
     sums = np.concatenate(([0.0], np.cumsum(floor)))
     smooth: NDArray[np.float64] = (sums[span + 1 :] - sums[: -span - 1]) / (span + 1)
     return smooth[: len(edges)]
 
 
+def _sliding_minimum(values: NDArray[np.float64], span: int) -> NDArray[np.float64]:
+    """(n - span + 1,) the least of each `span` neighbours of (n,) values, by spans that double."""
+    least, covered = values, 1
+    while 2 * covered <= span:
+        least, covered = np.minimum(least[:-covered], least[covered:]), 2 * covered
+    rest = span - covered
+    return np.minimum(least[: len(least) - rest], least[rest:])
+
+
 def _gain_to(
-    target_lufs: float, energies: Energies, peaks: NDArray[np.float64], ceiling: float, segment_frames: int
+    target_lufs: float,
+    energies: Energies,
+    peaks: NDArray[np.float64],
+    ceiling: float,
+    segment_frames: int,
+    check: Check,
 ) -> float:
     """Linear gain before the limiter that brings the limited signal to the target."""
     gain_db = target_lufs - _gated(energies)
     for _ in range(_ROUNDS):
+        check()
         gain = 10 ** (gain_db / 20)
         curve = _limiter_curve(peaks * gain, ceiling) * gain
         error = target_lufs - _gated(energies * _segment_powers(curve, len(energies), segment_frames))
@@ -195,7 +204,7 @@ def _segment_powers(curve: NDArray[np.float64], segments: int, segment_frames: i
     return powers
 
 
-def _apply(samples: Samples, curve: NDArray[np.float64], ceiling: float, check: Callable[[], None]) -> None:
+def _apply(samples: Samples, curve: NDArray[np.float64], ceiling: float, check: Check) -> None:
     """Multiply (N, C) samples in place by the curve, interpolated from its cell edges."""
     ramp = (np.arange(_CELL_FRAMES, dtype=np.float32) / _CELL_FRAMES)[None, :]
     edges = curve.astype(np.float32)

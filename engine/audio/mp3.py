@@ -5,7 +5,7 @@ binding leaves that frame out; without it a decoded song would begin 1105 sample
 """
 
 import struct
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import BinaryIO
 
@@ -13,6 +13,7 @@ import lameenc
 import numpy as np
 
 from engine.audio.samples import Samples
+from engine.control import Check
 from engine.errors import InvalidRequest
 
 MP3_BITRATES_KBPS = (32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320)
@@ -27,7 +28,7 @@ _STEADY = 1  # revision 0 of the tag, constant bitrate
 
 
 def encode_mp3(
-    samples: Samples, sample_rate_hz: int, bitrate_kbps: int, sink: BinaryIO, check: Callable[[], None]
+    samples: Samples, sample_rate_hz: int, bitrate_kbps: int, sink: BinaryIO, check: Check
 ) -> None:
     """Write (N, 1) or (N, 2) samples as one stream at the sink's position and leave the sink at its end.
 
@@ -64,7 +65,7 @@ def _encoder(sample_rate_hz: int, bitrate_kbps: int, channels: int) -> lameenc.E
     return encoder
 
 
-def _stream(samples: Samples, encoder: lameenc.Encoder, check: Callable[[], None]) -> Iterator[bytes]:
+def _stream(samples: Samples, encoder: lameenc.Encoder, check: Check) -> Iterator[bytes]:
     for start in range(0, len(samples), _SLICE_FRAMES):
         check()
         yield bytes(encoder.encode(_pcm(samples[start : start + _SLICE_FRAMES])))

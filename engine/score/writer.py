@@ -11,6 +11,7 @@ from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
 
+from engine.control import Check, unchecked
 from engine.score.chords import is_chord_symbol
 from engine.score.keys import ACCIDENTAL_TEXTS, Accidentals, key_named
 from engine.score.lyrics import HOLD, join_words
@@ -24,11 +25,11 @@ _SILENCE = Note((), Fraction(1))
 _UNWRITABLE = re.compile(r'["%;\x00-\x1f]')
 
 
-def write(score: Score) -> str:
+def write(score: Score, check: Check = unchecked) -> str:
     """The score as ABC text that `parse` reads back as the same score.
 
     A chord symbol inside a note divides the note by a tie. Characters that the notation cannot hold are left out of
-    titles, names and lyrics.
+    titles, names and lyrics. `check` is called for every line and stops the work by raising.
     """
     lines = _header(score)
     writers = [_VoiceWriter(score, voice) for voice in score.voices]
@@ -39,6 +40,7 @@ def write(score: Score) -> str:
             lines += [f"% {name}" for name in [written_section(names[first])] if name]
         part = "" if in_dialect else _plain(names.get(first, ""))
         for writer in writers:
+            check()
             body = writer.lines(first, after)
             if body:
                 lines += [f"V: {writer.voice.id}", *([f"P:{part}"] if part else []), *body]

@@ -5,6 +5,7 @@ from collections import OrderedDict
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.control import Check, unchecked
 from engine.sketch.fourier import Mono, fast_length
 from engine.sketch.interpolation import interpolated
 from engine.sketch.soundfont import Envelope, Zone
@@ -19,6 +20,7 @@ _HEARD_SHARE = 0.65  # of the release: 65 of its 100 dB
 _FULL_FALL = 100 / 20 * np.log(10)  # 100 dB as an exponent of e
 _PIECE_FRAMES = 1 << 14
 _LONGEST_FRAMES = 90 * RATE_HZ
+_FILTER_FRAMES, _FILTER_TAIL_FRAMES = 1 << 17, RATE_HZ // 20  # of a block, and of what rings on behind it
 _OPEN_CENTS = 12_000  # filters that open above 8 kHz are left out
 
 
@@ -31,13 +33,16 @@ class NoteRenderer:
         self._notes: OrderedDict[tuple[int, int, int, bool], Mono] = OrderedDict()
         self._held_bytes = 0
 
-    def note(self, zone: Zone, key: int, frames: int, *, tuned: bool) -> Mono:
-        """(n,) `key` held for `frames` frames and released, at the zone's full level; not to be written to."""
+    def note(self, zone: Zone, key: int, frames: int, *, tuned: bool, check: Check = unchecked) -> Mono:
+        """(n,) `key` held for `frames` frames and released, at the zone's full level; not to be written to.
+
+        `check` is called every few milliseconds of work and stops it by raising.
+        """
         name = (zone.number, key, frames, tuned)
         found = self._notes.get(name)
         if found is None:
-            wave = self._pool.wave(zone, key, RATE_HZ, tuned=tuned)
-            found = render_note(zone, wave, key, frames, damped=not tuned)
+            wave = self._pool.wave(zone, key, RATE_HZ, tuned=tuned, check=check)
+            found = render_note(zone, wave, key, frames, damped=not tuned, check=check)
             self._notes[name] = found
             self._held_bytes += found.nbytes
             while self._held_bytes > self._budget_bytes and len(self._notes) > 1:
@@ -47,7 +52,9 @@ class NoteRenderer:
         return found
 
 
-def render_note(zone: Zone, wave: Wave, key: int, frames: int, *, damped: bool = False) -> Mono:
+def render_note(
+    zone: Zone, wave: Wave, key: int, frames: int, *, damped: bool = False, check: Check = unchecked
+) -> Mono:
     """(n,) the note with its release; n is shorter where a sample without a loop ends first.
 
     Nobody holds a note over 90 s.
@@ -60,10 +67,13 @@ def render_note(zone: Zone, wave: Wave, key: int, frames: int, *, damped: bool =
     speed = 2 ** ((transposition(zone, key) - wave.sharp_cents / 100) / 12) * wave.rate_hz / RATE_HZ
     if not wave.loop:
         total = max(min(total, int(wave.end / speed)), 1)
-    sound = _read(wave, total, speed)
+    sound = _read(wave, total, speed, check)
     if min(zone.cutoff_cents, zone.cutoff_cents + zone.cutoff_swing_cents) < _OPEN_CENTS:
-        sound = _filtered(sound, zone)
-    sound *= _volume(zone.volume, total, frames, release)
+        sound = _filtered(sound, zone, check)
+    check()
+    level = _volume(zone.volume, total, frames, release)
+    check()
+    sound *= level
     return sound
 
 
@@ -71,10 +81,11 @@ def _release_seconds(volume: Envelope) -> float:
     return min(max(volume.release, _SHORTEST_RELEASE_SECONDS), _LONGEST_RELEASE_SECONDS)
 
 
-def _read(wave: Wave, total: int, speed: float) -> Mono:
+def _read(wave: Wave, total: int, speed: float, check: Check) -> Mono:
     """(total,) the wave at `speed`, past its end in the loop's second round; in pieces that fit a processor's cache."""
     sound = np.empty(total, dtype=np.float32)
     for start in range(0, total, _PIECE_FRAMES):
+        check()
         stop = min(start + _PIECE_FRAMES, total)
         positions = np.arange(start, stop, dtype=np.float64) * speed
         if wave.loop and positions[-1] >= wave.end:
@@ -109,17 +120,28 @@ def _fall(count: int, seconds: float, most_db: float) -> Mono:
     return time
 
 
-def _filtered(sound: Mono, zone: Zone) -> Mono:
-    """(n,) the sound through the zone's low pass; a moving cutoff is a blend of its lowest and highest setting."""
-    length = fast_length(len(sound) + RATE_HZ // 20)
-    spectrum = np.fft.rfft(sound, length)
-    still = _low_passed(spectrum, length, zone.cutoff_cents, zone.resonance_db)[: len(sound)]
+def _filtered(sound: Mono, zone: Zone, check: Check) -> Mono:
+    """(n,) the sound through the zone's low pass, block by block; what rings on from one block adds to the next."""
+    filtered = np.zeros(len(sound) + _FILTER_TAIL_FRAMES, dtype=np.float32)
+    for start in range(0, len(sound), _FILTER_FRAMES):
+        check()
+        answer = _filtered_block(sound[start : start + _FILTER_FRAMES], start, zone)
+        filtered[start : start + len(answer)] += answer
+    return filtered[: len(sound)]
+
+
+def _filtered_block(block: Mono, start: int, zone: Zone) -> Mono:
+    """(n + tail,) a moving cutoff is a blend of its lowest and highest setting; the block is `start` frames in."""
+    count = len(block) + _FILTER_TAIL_FRAMES
+    length = fast_length(count)
+    spectrum = np.fft.rfft(block, length)
+    still = _low_passed(spectrum, length, zone.cutoff_cents, zone.resonance_db)[:count]
     if not zone.cutoff_swing_cents:
         return still
     swung_cents = zone.cutoff_cents + zone.cutoff_swing_cents
-    swung = _low_passed(spectrum, length, swung_cents, zone.resonance_db)[: len(sound)]
+    swung = _low_passed(spectrum, length, swung_cents, zone.resonance_db)[:count]
     swung -= still
-    swung *= _modulation(zone.modulation, len(sound))
+    swung *= _modulation(zone.modulation, start, count)
     swung += still
     return swung
 
@@ -134,8 +156,8 @@ def _low_passed(
     return np.fft.irfft(spectrum * response, length).astype(np.float32)
 
 
-def _modulation(envelope: Envelope, count: int) -> Mono:
-    """(count,) the modulation envelope from 0 to 1: linear throughout."""
+def _modulation(envelope: Envelope, start: int, count: int) -> Mono:
+    """(count,) the modulation envelope from 0 to 1, from frame `start` on: linear throughout."""
     corners = np.cumsum(
         [
             envelope.delay,
@@ -144,5 +166,5 @@ def _modulation(envelope: Envelope, count: int) -> Mono:
             max(envelope.decay * (1 - envelope.sustain), 1e-4),
         ]
     )
-    times = np.arange(count, dtype=np.float32) / np.float32(RATE_HZ)
+    times = np.arange(start, start + count, dtype=np.float32) / np.float32(RATE_HZ)
     return np.asarray(np.interp(times, corners, [0.0, 1.0, 1.0, envelope.sustain]), dtype=np.float32)

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import soundfile
 
+from engine.control import Check, unchecked
 from engine.errors import CorruptBank
 from engine.sketch.fourier import Mono, doubled, lowered
 from engine.sketch.soundfont import Preset, Sample, Zone, read_presets
@@ -45,17 +46,19 @@ class WavePool:
         self._waves: OrderedDict[tuple[int, int, int, float, int, bool], Wave] = OrderedDict()
         self._held_bytes = 0
 
-    def wave(self, zone: Zone, key: int, rate_hz: int, *, tuned: bool) -> Wave:
+    def wave(self, zone: Zone, key: int, rate_hz: int, *, tuned: bool, check: Check = unchecked) -> Wave:
         """The wave of a zone, fit to be played as `key` at `rate_hz` without folding its treble back.
 
-        Waves asked for as `tuned` are measured for pitch. Raises CorruptBank where the sample cannot be decoded.
+        Waves asked for as `tuned` are measured for pitch. Raises CorruptBank where the sample cannot be decoded, and
+        what `check` raises, called between the steps of the work.
         """
         speed = 2 ** (transposition(zone, key) / 12) * zone.sample.rate_hz / rate_hz
         quarters = math.ceil(4 * math.log2(speed)) if speed > 1.1 else 0
         name = (zone.sample.index, zone.loop_start, zone.loop_end, _nominal_hz(zone), quarters, tuned)
         wave = self._waves.get(name)
         if wave is None:
-            wave = _built(zone, self._decoded(zone.sample), 2 ** (-quarters / 4), tuned=tuned)
+            check()
+            wave = _built(zone, self._decoded(zone.sample), 2 ** (-quarters / 4), tuned=tuned, check=check)
             self._waves[name] = wave
             self._held_bytes += wave.frames.nbytes
             self._trim()
@@ -93,14 +96,16 @@ def transposition(zone: Zone, key: int) -> float:
     return (key - zone.root) * zone.scale + zone.tuning
 
 
-def _built(zone: Zone, frames: Mono, cutoff: float, *, tuned: bool) -> Wave:
+def _built(zone: Zone, frames: Mono, cutoff: float, *, tuned: bool, check: Check) -> Wave:
     rate_hz, start, end = zone.sample.rate_hz, max(zone.loop_start, 0), min(zone.loop_end, len(frames))
     if not (zone.looped and end - start > 4):
         start = end = len(frames)
     frames = _seamless(_centred(frames[:end], start), start, round(_SEAM_SECONDS * rate_hz))
     sharp_cents = 0.0
+    check()
     if tuned:
         frames, start, sharp_cents = _in_tune(frames, start, rate_hz, _nominal_hz(zone))
+    check()
     end = len(frames)
     loop = frames[start:] if start < end else np.zeros(1, dtype=np.float32)
     frames = np.concatenate((frames, np.resize(loop, end - start + _GUARD_FRAMES)))
