@@ -10,6 +10,7 @@ from fractions import Fraction
 from itertools import accumulate
 from random import Random
 
+from engine.control import Check, unchecked
 from engine.score import Bar, ChordSymbol, Score, Section, Voice
 from engine.sketch.engrave import Tone, engrave
 from engine.sketch.form import Passage, Phrase, plan_form
@@ -82,24 +83,34 @@ class Written:
     ins: tuple[Tone, ...]
 
 
-def compose(style: str, lyrics: str, seed: int, duration_seconds: float, chords: bool = True) -> Score:
+def compose(
+    style: str,
+    lyrics: str,
+    seed: int,
+    duration_seconds: float,
+    chords: bool = True,
+    check: Check = unchecked,
+) -> Score:
     """A song for any style and any lyrics, the same for the same arguments.
 
-    It lasts at most `duration_seconds`, but one bar at least; where time is short, what nobody asked for goes first.
+    It lasts at most `duration_seconds`, but one bar at least; where time is short, what nobody asked for goes first,
+    then parts without words, then the last words: as many lines are sung as fit. `check` is called every few
+    milliseconds and stops the work by raising.
     Where the style asks for no singer, the instrument plays the sections. `chords` writes chord symbols over the voice.
     """
     read = read_style(style)
     setting = Setting(read, _key(read, seed), Grid(read.meter, read.tempo_bpm), seed)
-    sections = read_lyrics(lyrics)
+    sections = read_lyrics(lyrics, check)
     if read.instrumental:
         sections = tuple(replace(section, lines=()) for section in sections)
-    passages = plan_form(sections, setting.grid, duration_seconds)
+    passages = plan_form(sections, setting.grid, duration_seconds, check)
     kinds = {passage.kind for passage in passages}
     music = {kind: _music(kind, setting) for kind in kinds}
     written = [
-        _write(passage, music[passage.kind], setting, _cadence(passage, passages)) for passage in passages
+        _write(passage, music[passage.kind], setting, _cadence(passage, passages), check)
+        for passage in passages
     ]
-    return _score(passages, written, setting, chords=chords)
+    return _score(passages, written, setting, chords=chords, check=check)
 
 
 def _key(style: Style, seed: int) -> Key:
@@ -130,13 +141,14 @@ def _cadence(passage: Passage, passages: Sequence[Passage]) -> Cadence:
     return "half" if leads_on or passage.name == "intro" else "full"
 
 
-def _write(passage: Passage, music: Music, setting: Setting, cadence: Cadence) -> Written:
+def _write(passage: Passage, music: Music, setting: Setting, cadence: Cadence, check: Check) -> Written:
     numerals = bar_numerals(music.progression, passage.bars, cadence, setting.style.mode)
     chords = tuple(read_chord(numeral, setting.key) for numeral in numerals)
     vocal: list[Tone] = []
     ins: list[Tone] = []
     bar = 0
     for index, phrase in enumerate(passage.phrases):
+        check()
         closing = index == len(passage.phrases) - 1
         motif = music.motifs[IDEA_ORDER[index % len(IDEA_ORDER)]]
         place = Place(setting, chords, bar, phrase.bars, cadence if closing else "open")
@@ -203,7 +215,7 @@ def _fill(last: Tone, place: Place, dice: Random) -> list[Tone]:
 
 
 def _score(
-    passages: Sequence[Passage], written: Sequence[Written], setting: Setting, *, chords: bool
+    passages: Sequence[Passage], written: Sequence[Written], setting: Setting, *, chords: bool, check: Check
 ) -> Score:
     grid, key = setting.grid, setting.key
     *offsets, bars = accumulate((passage.bars for passage in passages), initial=0)
@@ -213,8 +225,8 @@ def _score(
     symbols = [
         (ChordSymbol(chord.text, Fraction(0)),) if chords else () for part in written for chord in part.chords
     ]
-    vocal = tuple(map(Bar, engrave(sung, bars, grid.bar, key.signature), symbols))
-    ins = tuple(map(Bar, engrave(played, bars, grid.bar, key.signature)))
+    vocal = tuple(map(Bar, engrave(sung, bars, grid.bar, key.signature, check), symbols))
+    ins = tuple(map(Bar, engrave(played, bars, grid.bar, key.signature, check)))
     return Score(
         voices=(Voice("Vocal", vocal, "Vocal Melody", "Vocal"), Voice("Ins", ins, "Ins Melody", "Inst.")),
         meter=grid.meter,

@@ -1,9 +1,11 @@
 """Turns placed tones into bars of notes: rests between them, ties over bar lines, accidentals as they are written."""
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+from engine.control import Check, unchecked
 from engine.score import Note, Pitch
 from engine.sketch.rhythm import STEPS_PER_WHOLE
 
@@ -34,17 +36,23 @@ class _Piece:
 
 
 def engrave(
-    tones: Sequence[Tone], bars: int, bar_steps: int, signature: Mapping[str, int]
+    tones: Sequence[Tone],
+    bars: int,
+    bar_steps: int,
+    signature: Mapping[str, int],
+    check: Check = unchecked,
 ) -> tuple[tuple[Note, ...], ...]:
-    """The notes of each of `bars` bars; `tones` are in order and do not overlap."""
-    return tuple(
-        tuple(_notes(_pieces(tones, bar * bar_steps, (bar + 1) * bar_steps), signature))
-        for bar in range(bars)
-    )
+    """The notes of each of `bars` bars; `tones` are in order and do not overlap. `check` is called for every bar."""
+    engraved = []
+    for bar in range(bars):
+        check()
+        engraved.append(tuple(_notes(_pieces(tones, bar * bar_steps, (bar + 1) * bar_steps), signature)))
+    return tuple(engraved)
 
 
 def _pieces(tones: Sequence[Tone], start: int, end: int) -> Iterator[_Piece]:
-    inside = [tone for tone in tones if tone.start < end and tone.start + tone.span > start]
+    earliest = bisect_right(tones, start, key=lambda tone: tone.start + tone.span)
+    inside = tones[earliest : bisect_left(tones, end, key=lambda tone: tone.start)]
     if not inside:
         yield _Piece(end - start)  # a bar's rest, however long the bar
         return

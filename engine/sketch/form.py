@@ -1,10 +1,15 @@
-"""The form of a song: which passages it has, how their lines fall into phrases of whole bars, and how it fits a time."""
+"""The form of a song: which passages it has, how their lines fall into phrases of whole bars, and how it fits a time.
+
+Where time is short, the intro and outro that nobody asked for go first; then parts without words shrink, words are
+sung faster, parts without words go altogether, and only then are words left out, from the last line up.
+"""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from math import ceil
 
+from engine.control import Check, unchecked
 from engine.sketch.lyrics import Line, LyricSection, Syllable, is_upbeat
 from engine.sketch.rhythm import Grid
 
@@ -50,20 +55,42 @@ class Extent:
     hurried: bool = False
 
 
-EXTENTS = (Extent(4, 8), Extent(2, 8), Extent(2, 4), Extent(0, 4), Extent(0, 2), Extent(0, 2, hurried=True))
+EXTENTS = (
+    Extent(4, 8),
+    Extent(2, 8),
+    Extent(2, 4),
+    Extent(0, 4),
+    Extent(0, 2),
+    Extent(0, 2, hurried=True),
+    Extent(0, 0, hurried=True),
+)
 
 
-def plan_form(sections: Sequence[LyricSection], grid: Grid, seconds: float) -> tuple[Passage, ...]:
+def plan_form(
+    sections: Sequence[LyricSection], grid: Grid, seconds: float, check: Check = unchecked
+) -> tuple[Passage, ...]:
     """The passages of a song of at most `seconds`, but of one bar at least.
 
     The roomiest extent that fits is taken; where none does, the song stops after the last phrase that fits.
     """
     budget = max(1, int(min(seconds, LONGEST_SECONDS) / grid.bar_seconds + 1e-9))
     passages: tuple[Passage, ...] = ()
-    for passages in _drafts(sections, grid):
+    for passages in _drafts(_within(sections, budget), grid):
+        check()
         if sum(passage.bars for passage in passages) <= budget:
             return passages
     return _cut(passages, grid, budget)
+
+
+def _within(sections: Sequence[LyricSection], bars: int) -> list[LyricSection]:
+    """The sections up to the first line that so many bars cannot hold: a line takes two bars or more."""
+    kept, left = list[LyricSection](), bars // 2 + 1
+    for section in sections:
+        if left <= 0:
+            break
+        kept.append(replace(section, lines=section.lines[:left]))
+        left -= len(section.lines)
+    return kept
 
 
 def _drafts(sections: Sequence[LyricSection], grid: Grid) -> Iterator[tuple[Passage, ...]]:
@@ -76,6 +103,8 @@ def _drafts(sections: Sequence[LyricSection], grid: Grid) -> Iterator[tuple[Pass
 
 
 def _draft(sections: Sequence[LyricSection], grid: Grid, extent: Extent) -> tuple[Passage, ...]:
+    if not extent.played:
+        sections = [section for section in sections if section.lines] or sections
     phrase_bars = {kind: _phrase_bars(kind, sections, grid, extent) for kind in {s.kind for s in sections}}
     hook = "chorus" if any(section.kind == "chorus" for section in sections) else sections[0].kind
     passages = [_passage(section, grid, extent, phrase_bars[section.kind], hook) for section in sections]
@@ -91,7 +120,7 @@ def _draft(sections: Sequence[LyricSection], grid: Grid, extent: Extent) -> tupl
 def _passage(section: LyricSection, grid: Grid, extent: Extent, phrase_bars: int, hook: str) -> Passage:
     if not section.lines:
         framing = section.kind in ("intro", "outro", "interlude")
-        bars = min(4, extent.played) if framing else extent.played
+        bars = max(min(4, extent.played) if framing else extent.played, 2)
         return Passage(section.name, hook if framing else section.kind, tuple(_played(bars)))
     room = grid.capacity(phrase_bars, hurried=extent.hurried)
     phrases = [phrase for line in section.lines for phrase in _phrases(line, phrase_bars, room)]

@@ -1,13 +1,20 @@
-"""Reads lyrics: sections opened by `[Verse 1]` lines, their lines, and the syllables of each line."""
+"""Reads lyrics: sections opened by `[Verse 1]` lines, their lines, and the syllables of each line.
+
+A known section's name with a colon, alone on a line (`Verse 1:`), opens one too. `[Chorus x2]`, `[Chorus] x2` or a line
+`(x2)` right below repeat the section.
+"""
 
 import re
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from unicodedata import category
 
+from engine.control import Check, unchecked
 from engine.sketch.syllables import syllables
 
 HEADING = re.compile(r"\s*\[([^\[\]]{1,80})\]\s*(.*)")
+TITLE = re.compile(r"\s*([^\W\d_][\w \-]{0,39}?)\s*:\s*")
+TIMES = re.compile(r"[\s,:(\-]*(?<!\w)(?:[x×]\s?([1-9])|([1-9])\s?[x×])\s*\)?\s*", re.IGNORECASE)
 KINDS = {
     "intro": "intro",
     "introduction": "intro",
@@ -70,29 +77,69 @@ class LyricSection:
     lines: tuple[Line, ...] = ()
 
 
-def read_lyrics(text: str) -> tuple[LyricSection, ...]:
-    """Read any text. Without headings, blank lines part verses, and a passage that comes twice is the chorus."""
+@dataclass(slots=True)
+class _Draft:
+    """A section while it is read; owned by `read_lyrics`."""
+
+    heading: str
+    times: int = 1
+    lines: list[Line] = field(default_factory=list)
+
+    def finished(self) -> list[LyricSection]:
+        opened = _opened(self.heading)
+        return [LyricSection(opened.name, opened.kind, tuple(self.lines))] * self.times
+
+
+def read_lyrics(text: str, check: Check = unchecked) -> tuple[LyricSection, ...]:
+    """Read any text. Without headings, blank lines part verses, and a passage that comes twice is the chorus.
+
+    `check` is called for every word and stops the work by raising.
+    """
     rows = re.split(r"\r\n|[\n\r\v\f\x85\u2028\u2029]", text)
-    if not any(HEADING.fullmatch(row) for row in rows):
-        return _untitled(rows)
-    sections: list[LyricSection] = []
-    for row in rows:
-        heading = HEADING.fullmatch(row)
+    headings = [_heading(row) for row in rows]
+    if not any(headings):
+        return _untitled(rows, check)
+    drafts: list[_Draft] = []
+    for row, heading in zip(rows, headings, strict=True):
         if heading:
-            sections.append(_opened(heading.group(1)))
-        line = read_line(heading.group(2) if heading else row)
+            name, row = heading
+            title, times = _without_times(name)
+            drafts.append(_Draft(title, times))
+        again = TIMES.fullmatch(row) if drafts and not drafts[-1].lines else None
+        if again:
+            drafts[-1].times = int(again.group(1) or again.group(2))
+            continue
+        line = read_line(row, check)
         if line.syllables:
-            sections = sections or [LyricSection("verse", "verse")]
-            last = sections[-1]
-            sections[-1] = LyricSection(last.name, last.kind, (*last.lines, line))
-    return tuple(sections)
+            drafts = drafts or [_Draft("verse")]
+            drafts[-1].lines.append(line)
+    return tuple(section for draft in drafts for section in draft.finished())
 
 
-def read_line(row: str) -> Line:
+def _heading(row: str) -> tuple[str, str] | None:
+    """The name of the section that a line opens, and what else the line says."""
+    if heading := HEADING.fullmatch(row):
+        return heading.group(1), heading.group(2)
+    title = TITLE.fullmatch(row)
+    if title and _kind(_without_times(title.group(1))[0].lower()) in KINDS:
+        return title.group(1), ""
+    return None
+
+
+def _without_times(heading: str) -> tuple[str, int]:
+    """The name of `Chorus x2`, and 2."""
+    for again in TIMES.finditer(heading):
+        if again.end() == len(heading) and again.start():
+            return heading[: again.start()], int(again.group(1) or again.group(2))
+    return heading, 1
+
+
+def read_line(row: str, check: Check = unchecked) -> Line:
     """The syllables of one line; hyphens part words, marks without a letter join the word before."""
     found: list[Syllable] = []
     words = [_singable(word) for word in row.translate(UNSINGABLE).split()]
     for word in words:
+        check()
         parts = syllables(word)
         found.extend(Syllable(part, part_end == len(parts)) for part_end, part in enumerate(parts, start=1))
     return Line(tuple(found))
@@ -111,14 +158,19 @@ def _opened(heading: str) -> LyricSection:
     title = re.split(r"[:|(,]| - ", heading.lower())[0]
     words = re.search(r"[^\W\d_].*", re.sub(r"[^\w '\-]|_", " ", title))
     name = " ".join(words.group().split())[:LONGEST_NAME].rstrip(" '-") if words else "section"
-    plain = re.sub(r"[\s\-]+", " ", re.sub(r"[\d.]+|\b[ivx]+$", "", name)).strip()
+    plain = _kind(name)
     return LyricSection(name, KINDS.get(plain, plain or "section"))
 
 
-def _untitled(rows: list[str]) -> tuple[LyricSection, ...]:
+def _kind(name: str) -> str:
+    """The name without its number."""
+    return re.sub(r"[\s\-]+", " ", re.sub(r"[\d.]+|\b[ivx]+$", "", name)).strip()
+
+
+def _untitled(rows: list[str], check: Check) -> tuple[LyricSection, ...]:
     passages: list[list[Line]] = [[]]
     for row in rows:
-        line = read_line(row)
+        line = read_line(row, check)
         if line.syllables:
             passages[-1].append(line)
         elif not row.strip() and passages[-1]:

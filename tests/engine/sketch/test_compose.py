@@ -201,5 +201,18 @@ def test_the_style_sets_tempo_meter_and_key() -> None:
     assert (score.tempo_bpm, score.meter, score.key, score.unit) == (84, (3, 4), "Em", Fraction(1, 16))
 
 
+def test_the_work_is_checked_word_by_word_and_bar_by_bar() -> None:
+    checks: list[int] = []
+    score = compose("folk", LYRICS, 1, 360, check=lambda: checks.append(0))
+    assert len(checks) > len(LYRICS.split()) + 2 * score.bar_count
+
+
+def test_a_short_song_sings_as_many_lines_as_fit() -> None:
+    score = compose("folk", "[Intro]\n" + LYRICS, 1, 12)
+    sung = [note.lyric for note in notes_of(score, "Vocal") if note.lyric]
+    assert [section.name for section in score.sections] == ["verse 1"]
+    assert sung[:2] == ["The", "mor-"]
+
+
 def test_a_very_long_text_ends_with_the_longest_song() -> None:
     assert timeline(compose("folk", "on and on we go\n" * 450, 1, 1e9)).duration <= 1000

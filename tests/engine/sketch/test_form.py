@@ -38,6 +38,19 @@ def test_too_short_a_time_ends_after_the_last_phrase_that_fits() -> None:
     assert sum(passage.bars for passage in passages) <= 5
 
 
+def test_words_outlast_what_nobody_sings() -> None:
+    text = "[Intro]\n[Verse]\nOne two three\nfour five six\n[Solo]\n[Chorus]\nOh my love\n[Outro]\n"
+    assert names(planned(text, 24)) == ["intro", "verse", "solo", "chorus", "outro"]
+    assert names(planned(text, 12)) == ["verse", "chorus"]
+    (verse,) = planned(text, 8)
+    assert [phrase.syllables[0].text for phrase in verse.phrases] == ["One", "four"]
+
+
+def test_ten_thousand_lines_are_cut_before_they_are_drafted() -> None:
+    whole, some = (planned("[Verse]\n" + "la la la\n" * count, 60) for count in (10_000, 16))
+    assert whole == some
+
+
 def test_even_no_time_gives_one_bar_with_the_first_words() -> None:
     (passage,) = planned(SONG, 0.1)
     assert passage.bars == 1

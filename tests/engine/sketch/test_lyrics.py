@@ -32,6 +32,37 @@ def test_unknown_headings_are_kept_and_share_their_kind() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[Chorus x2]\na\nb",
+        "[Chorus] x2\na\nb",
+        "[Chorus]\nx2\na\nb",
+        "[Chorus]\n(x2)\na\nb",
+        "[Chorus (2x)]\na\nb",
+    ],
+)
+def test_a_section_can_be_asked_for_twice(text: str) -> None:
+    assert outline("[Verse 2]\nc\n" + text) == [
+        ("verse 2", "verse", 1),
+        ("chorus", "chorus", 2),
+        ("chorus", "chorus", 2),
+    ]
+
+
+def test_times_among_the_words_are_words() -> None:
+    assert outline("[Chorus]\na\nx2\n[Xenon 2]\nb") == [("chorus", "chorus", 2), ("xenon 2", "xenon", 1)]
+
+
+def test_a_known_name_with_a_colon_opens_a_section() -> None:
+    assert outline("Verse 1:\na\nShe said:\nb\nPre-Chorus:\nc\nChorus x2:\nd") == [
+        ("verse 1", "verse", 3),
+        ("pre-chorus", "pre-chorus", 1),
+        ("chorus", "chorus", 1),
+        ("chorus", "chorus", 1),
+    ]
+
+
 def test_words_on_the_line_of_a_heading_and_before_any_heading_are_sung() -> None:
     assert outline("first words\n[Verse] more words\n") == [("verse", "verse", 1), ("verse", "verse", 1)]
 
