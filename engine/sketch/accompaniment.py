@@ -1,12 +1,25 @@
 """The rhythm section: chords, bass and drums after a groove, bar by bar."""
 
+import math
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
+from engine.control import Check, unchecked
 from engine.score.model import TimedChord, Timeline
-from engine.sketch.grooves import CRASH, HAT, OPEN_HAT, RIDE, SHAKER, TAMBOURINE, CompStep, Groove, Pattern
+from engine.sketch.grooves import (
+    CRASH,
+    HAT,
+    KICK,
+    OPEN_HAT,
+    RIDE,
+    SHAKER,
+    TAMBOURINE,
+    CompStep,
+    Groove,
+    Pattern,
+)
 from engine.sketch.strikes import Strike
 from engine.sketch.voicings import bass_note, pitch_classes, voicing
 
@@ -14,6 +27,7 @@ _STRUM_SECONDS = 0.012  # between neighbouring strings
 _COMP_CENTER, _PAD_CENTER = 60, 64
 _POWER_FLOOR = 40  # E2, a guitar's lowest string
 _RING_SECONDS = 12.0  # drums ring out
+_LAST_RING_SECONDS = 1.0  # that the last chord goes on behind the last bar line
 _KIT = MappingProxyType(
     {HAT: 0.18, OPEN_HAT: 0.18, CRASH: 0.25, RIDE: -0.22, SHAKER: -0.2, TAMBOURINE: 0.22}
 )  # pan
@@ -32,15 +46,17 @@ class _PlayedBar:
         return self.start + offset * self.quarter
 
 
-def chord_strokes(timeline: Timeline, groove: Groove, *, power: bool = False) -> list[Strike]:
+def chord_strokes(
+    timeline: Timeline, groove: Groove, *, power: bool = False, check: Check = unchecked
+) -> list[Strike]:
     """The chord instrument: the groove's strokes, and a held chord wherever a change falls between them.
 
     `power` chords are root, fifth and octave, for guitars that distort.
     """
-    shapes = _power_chords(timeline) if power else _voicings(timeline, _COMP_CENTER)
+    shapes = _power_chords(timeline) if power else _voicings(timeline, _COMP_CENTER, check)
     strikes: list[Strike] = []
     unheard = set(range(len(timeline.chords)))
-    for bar in _bars(timeline, groove):
+    for bar in _bars(timeline, groove, check):
         for step in bar.pattern.comp:
             place = _chord_at(timeline, bar.at(step.offset))
             if place is None:
@@ -48,28 +64,27 @@ def chord_strokes(timeline: Timeline, groove: Groove, *, power: bool = False) ->
             unheard.discard(place)
             stop = min(bar.at(step.offset + step.length), timeline.chords[place].end)
             strikes += _stroke(step, shapes[place], bar.at(step.offset), stop, bar.number)
-    for place in sorted(unheard):
-        chord = timeline.chords[place]
+    for place, start, stop in _sustained(timeline, unheard):
         step = CompStep(0.0, 0.0, "block", 84)
-        strikes += _stroke(step, shapes[place], chord.start, chord.end, chord.bar)
+        strikes += _stroke(step, shapes[place], start, stop, timeline.chords[place].bar)
     return strikes
 
 
-def chord_pads(timeline: Timeline) -> list[Strike]:
+def chord_pads(timeline: Timeline, *, check: Check = unchecked) -> list[Strike]:
     """A background that holds every chord; chords that stay are not struck again."""
     strikes: list[Strike] = []
-    shapes = _voicings(timeline, _PAD_CENTER)
+    shapes = _voicings(timeline, _PAD_CENTER, check)
     for first, last in _held(timeline.chords):
         start, end = timeline.chords[first].start, timeline.chords[last].end
         strikes += [Strike(start, end - start, key, 78, timeline.chords[first].bar) for key in shapes[first]]
     return strikes
 
 
-def bass_line(timeline: Timeline, groove: Groove) -> list[Strike]:
+def bass_line(timeline: Timeline, groove: Groove, *, check: Check = unchecked) -> list[Strike]:
     """The bass: the groove's steps on the chords' tones, the written bass first, and every change at its instant."""
     strikes: list[Strike] = []
     unheard = set(range(len(timeline.chords)))
-    for bar in _bars(timeline, groove):
+    for bar in _bars(timeline, groove, check):
         for step in bar.pattern.bass:
             start = bar.at(step.offset)
             place = _chord_at(timeline, start)
@@ -80,19 +95,21 @@ def bass_line(timeline: Timeline, groove: Groove) -> list[Strike]:
             unheard.discard(place)
             stop = min(bar.at(step.offset + step.length), chord.end)
             strikes.append(Strike(start, max(stop - start, 0.05), key, 96, bar.number))
-    for place in sorted(unheard):
+    for place, start, stop in _sustained(timeline, unheard):
         chord = timeline.chords[place]
-        key = bass_note(chord, "root", first=True)
-        strikes.append(Strike(chord.start, chord.end - chord.start, key, 96, chord.bar))
+        strikes.append(Strike(start, stop - start, bass_note(chord, "root", first=True), 96, chord.bar))
     return strikes
 
 
-def drum_hits(timeline: Timeline, groove: Groove) -> list[Strike]:
-    """The drums, from the first bar with a chord to the last; sections open with a crash where the groove has one."""
+def drum_hits(timeline: Timeline, groove: Groove, *, check: Check = unchecked) -> list[Strike]:
+    """The drums, from the first bar with a chord to the last; sections open with a crash where the groove has one.
+
+    The song's last bar has one hit on its first beat.
+    """
     first, last = timeline.chords[0].start, max(chord.end for chord in timeline.chords)
     openings = [start for _, start, _ in timeline.sections[1:]] if groove.crash else []
     strikes: list[Strike] = []
-    for bar in _bars(timeline, groove):
+    for bar in _bars(timeline, groove, check):
         if bar.end <= first or bar.start >= last:
             continue
         strikes += [
@@ -102,7 +119,35 @@ def drum_hits(timeline: Timeline, groove: Groove) -> list[Strike]:
         ]
         if any(abs(start - bar.start) < _ROUNDING for start in openings):
             strikes.append(_hit(bar.start, CRASH, 96, bar.number))
+    closing = _closing_bar(timeline)
+    if closing is not None and timeline.bars[closing][0] < last:
+        strikes += _final_hits(timeline, groove, closing)
     return _choked(strikes)
+
+
+def _final_hits(timeline: Timeline, groove: Groove, bar: int) -> Iterator[Strike]:
+    start = timeline.bars[bar][0]
+    if groove.pattern(timeline.meters[bar]).drums:
+        yield _hit(start, KICK, 104, bar)
+        if groove.crash:
+            yield _hit(start, CRASH, 100, bar)
+
+
+def _closing_bar(timeline: Timeline) -> int | None:
+    """The bar that ends the song, where the band stops its groove; none where the music is cut before, or one bar."""
+    last = len(timeline.bars) - 1
+    return last if last > 0 and timeline.bars[last][1] > timeline.duration - _ROUNDING else None
+
+
+def _sustained(timeline: Timeline, unheard: Collection[int]) -> Iterator[tuple[int, float, float]]:
+    """Index, start and stop of chords that are held: those no step of the groove has met, and the song's last bar's."""
+    closing = _closing_bar(timeline)
+    finish = math.inf if closing is None else timeline.bars[closing][0]
+    for place, chord in enumerate(timeline.chords):
+        if place in unheard or chord.end > finish + _ROUNDING:
+            ending = closing is not None and chord.end > timeline.duration - _ROUNDING
+            start = chord.start if place in unheard else max(chord.start, finish)
+            yield place, start, chord.end + (_LAST_RING_SECONDS if ending else 0.0)
 
 
 def _hit(start: float, key: int, velocity: int, bar: int) -> Strike:
@@ -120,13 +165,15 @@ def _choked(strikes: list[Strike]) -> list[Strike]:
     return [replace(strike, length=ring(strike)) if strike.key == OPEN_HAT else strike for strike in strikes]
 
 
-def _bars(timeline: Timeline, groove: Groove) -> Iterator[_PlayedBar]:
-    """Bars that hold a whole pattern; an upbeat or a cut bar is left to the chords and the melody."""
+def _bars(timeline: Timeline, groove: Groove, check: Check) -> Iterator[_PlayedBar]:
+    """Bars that hold a whole pattern; an upbeat, a cut bar and the last one are left to the chords and the melody."""
+    closing = _closing_bar(timeline)
     quarters = [4 * count / unit for count, unit in timeline.meters]
     lengths = [(end - start) / width for (start, end), width in zip(timeline.bars, quarters, strict=True)]
     for number, (start, end) in enumerate(timeline.bars):
+        check()
         neighbours = lengths[max(number - 1, 0) : number] + lengths[number + 1 : number + 2]
-        if neighbours and lengths[number] < 0.9 * min(neighbours):
+        if number == closing or (neighbours and lengths[number] < 0.9 * min(neighbours)):
             continue
         yield _PlayedBar(number, start, end, lengths[number], groove.pattern(timeline.meters[number]))
 
@@ -137,9 +184,10 @@ def _chord_at(timeline: Timeline, instant: float) -> int | None:
     return place if place >= 0 and instant < timeline.chords[place].end - _ROUNDING else None
 
 
-def _voicings(timeline: Timeline, center: int) -> list[tuple[int, ...]]:
+def _voicings(timeline: Timeline, center: int, check: Check) -> list[tuple[int, ...]]:
     shapes: list[tuple[int, ...]] = []
     for chord in timeline.chords:
+        check()
         shapes.append(voicing(pitch_classes(chord), shapes[-1] if shapes else (), center))
     return shapes
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pydantic import JsonValue
 
 from engine.audio import Samples
-from engine.control import Control
+from engine.control import Check, Control, unchecked
 from engine.errors import InvalidRequest
 from engine.request import SketchRequest, SongRequest, replay_of
 from engine.score import Score, excerpt, parse, timeline, write
@@ -94,7 +94,8 @@ class SketchModel:
             return request.abc
         control.report(COMPOSING, 0.0)
         control.check_cancelled()
-        text = write(self._composed(request, request.lm_seed))
+        check = control.check_cancelled
+        text = write(self._composed(request, request.lm_seed, check), check)
         control.report(COMPOSING, 1.0)
         return text
 
@@ -105,7 +106,7 @@ class SketchModel:
         """
         for song in range(request.lm_batch_size):
             text = self.plan(request.model_copy(update={"lm_seed": request.lm_seed + song}), control)
-            score = parse(text)
+            score = parse(text, control.check_cancelled)
             for variation in range(request.synth_batch_size):
                 samples = self._rendered(score, request, request.seed + variation, control)
                 yield _track(replay_of(request, song, variation, abc=text), samples)
@@ -114,7 +115,7 @@ class SketchModel:
     def preview(self, request: SketchRequest, control: Control) -> Track:
         """The bars asked for, of the score given or composed, as one track."""
         text = self.plan(request, control)
-        score = _excerpt(parse(text), request)
+        score = _excerpt(parse(text, control.check_cancelled), request)
         samples = self._rendered(score, request, request.seed, control)
         return _track(replay_of(request, 0, 0, abc=text), samples)
 
@@ -138,18 +139,19 @@ class SketchModel:
             seconds = min(seconds, 2.5 * request.bars)
         return [*self.plan_stages(request), (RENDERING, seconds), (ENCODING, seconds)]
 
-    def _composed(self, request: SongRequest, seed: int) -> Score:
+    def _composed(self, request: SongRequest, seed: int, check: Check = unchecked) -> Score:
         longest = max(_limit_seconds(request) - TAIL_SECONDS, _SHORTEST_SONG_SECONDS)
-        return compose(request.style, request.lyrics, seed, longest, chords=request.cot != "melody")
+        return compose(
+            request.style, request.lyrics, seed, longest, chords=request.cot != "melody", check=check
+        )
 
     def _rendered(self, score: Score, request: SongRequest, seed: int, control: Control) -> Samples:
         if self._sampler is None:
-            self._sampler = Sampler()
+            self._sampler = Sampler(check=control.check_cancelled)
         control.report(RENDERING, 0.0)
-        style = read_style(request.style)
-        return self._sampler.render(
-            timeline(score), style, seed, control, limit_seconds=_limit_seconds(request)
-        )
+        style, limit = read_style(request.style), _limit_seconds(request)
+        played = timeline(score, control.check_cancelled)
+        return self._sampler.render(played, style, seed, control, limit_seconds=limit)
 
 
 def _limit_seconds(request: SongRequest) -> float:

@@ -2,15 +2,16 @@
 
 import math
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from engine.audio import Samples, normalise_loudness
-from engine.control import Control
+from engine.control import Check, Control, unchecked
 from engine.errors import InvalidRequest
+from engine.score import LONGEST_SECONDS as LONGEST_SCORE_SECONDS
 from engine.score.model import Timeline
 from engine.sketch.arrangement import Part, arrange
 from engine.sketch.notes import RATE_HZ, NoteRenderer
@@ -22,7 +23,7 @@ from engine.sketch.vocabulary import Instrument
 from engine.sketch.waves import WavePool
 
 BANK = Path(__file__).parent / "bank" / "studio.sf3"
-LONGEST_SECONDS = 1200.0
+LONGEST_SECONDS = LONGEST_SCORE_SECONDS
 TAIL_SECONDS = 2.2
 TARGET_LUFS = -14.0
 CEILING_DBFS = -1.0
@@ -37,6 +38,7 @@ _LEVEL_KEYS = {"bass": (33, 40), "drums": (36, 38)}
 _MELODIC_LEVEL_KEYS = (60, 67, 72)
 _NOTE_STEP = 48  # lengths are rounded to milliseconds, so that repeated notes are found again
 _LOOSE_STEP = 480
+_STRIKES_A_CHECK = 4096
 _VELOCITY_POWER = 1.6
 _MIXING_SHARE, _ROOM_SHARE = 0.8, 0.93  # of the phase's progress
 
@@ -52,8 +54,9 @@ class _Event:
 class Sampler:
     """Plays timelines on the sound bank. Owns the decoded waves, the rendered notes and the room; one thread's."""
 
-    def __init__(self, bank: Path = BANK) -> None:
+    def __init__(self, bank: Path = BANK, check: Check = unchecked) -> None:
         self._pool = WavePool(bank, _WAVE_BYTES)
+        check()
         self._renderer = NoteRenderer(self._pool, _NOTE_BYTES)
         self._room = Reverb(RATE_HZ)
         self._answers: dict[tuple[int, int, int, int], tuple[Zone, ...]] = {}
@@ -87,18 +90,19 @@ class Sampler:
         frames = max(round(min(timeline.duration + TAIL_SECONDS, limit_seconds) * RATE_HZ), 1)
         mix = np.zeros((2, frames), dtype=np.float32)
         send = np.zeros(frames, dtype=np.float32)
-        parts = arrange(timeline, style, seed, voices=voices, accompaniment=accompaniment)
-        self._play(_events(parts, frames), mix, send, len(timeline.bars), control)
+        check = control.check_cancelled
+        heard = _until(timeline, limit_seconds)
+        parts = arrange(heard, style, seed, voices=voices, accompaniment=accompaniment, check=check)
+        self._play(_events(parts, frames, check), mix, send, len(heard.bars), control)
         if room:
             self._room.add(send, mix, control)
         del send
-        control.report(PHASE, _ROOM_SHARE, bars=len(timeline.bars))
-        control.check_cancelled()
+        control.report(PHASE, _ROOM_SHARE, bars=len(heard.bars))
+        check()
         samples = mix.T
-        check = control.check_cancelled
         normalise_loudness(samples, RATE_HZ, TARGET_LUFS, CEILING_DBFS, in_place=True, check=check)
         _fade_out(samples, _CUT_FADE_SECONDS if timeline.duration > limit_seconds else _FADE_SECONDS)
-        control.report(PHASE, 1.0, bars=len(timeline.bars))
+        control.report(PHASE, 1.0, bars=len(heard.bars))
         return samples
 
     def _play(
@@ -110,7 +114,8 @@ class Sampler:
         control: Control,
     ) -> None:
         gains = {
-            id(part): self._gain(part) for part in {id(event.part): event.part for event in events}.values()
+            id(part): self._gain(part, control.check_cancelled)
+            for part in {id(event.part): event.part for event in events}.values()
         }
         bar = -1
         for place, event in enumerate(events):
@@ -118,16 +123,22 @@ class Sampler:
             if event.strike.bar > bar:
                 bar = event.strike.bar
                 control.report(PHASE, _MIXING_SHARE * place / len(events), bars=min(bar, bars))
-            self._strike(event, gains[id(event.part)], mix, send)
+            self._strike(event, gains[id(event.part)], mix, send, control.check_cancelled)
 
     def _strike(
-        self, event: _Event, gain: float, mix: NDArray[np.float32], send: NDArray[np.float32]
+        self,
+        event: _Event,
+        gain: float,
+        mix: NDArray[np.float32],
+        send: NDArray[np.float32],
+        check: Check,
     ) -> None:
         part, strike = event.part, event.strike
         tuned = part.instrument.bank != _DRUM_BANK
         gain *= (strike.velocity / 127) ** _VELOCITY_POWER * strike.weight
         for zone in self._zones(part.instrument, strike.key, strike.velocity):
-            note = self._renderer.note(zone, strike.key, event.frames, tuned=tuned)
+            note = self._renderer.note(zone, strike.key, event.frames, tuned=tuned, check=check)
+            check()
             note = note[: len(send) - event.frame]
             span = slice(event.frame, event.frame + len(note))
             loud = note * np.float32(gain * 10 ** (-zone.attenuation_db / 20))
@@ -152,14 +163,14 @@ class Sampler:
         nearest = min(max(key, min(zone.keys[0] for zone in zones)), max(zone.keys[1] for zone in zones))
         return tuple(zone for zone in zones if zone.sounds(nearest, velocity))
 
-    def _gain(self, part: Part) -> float:
+    def _gain(self, part: Part, check: Check) -> float:
         """What brings an instrument to its part's level, whatever the bank made of its loudness."""
         name = (part.instrument.bank, part.instrument.program)
         if name not in self._levels:
-            self._levels[name] = self._measured_level(part.instrument)
+            self._levels[name] = self._measured_level(part.instrument, check)
         return float(10 ** (part.level_db / 20) * _REFERENCE_RMS / self._levels[name])
 
-    def _measured_level(self, instrument: Instrument) -> float:
+    def _measured_level(self, instrument: Instrument, check: Check) -> float:
         """Root mean square of typical notes within their first 0.4 s (drums 0.15 s), at full velocity."""
         drum = instrument.bank == _DRUM_BANK
         frames = round((0.15 if drum else 0.4) * RATE_HZ)
@@ -167,18 +178,32 @@ class Sampler:
         for key in _LEVEL_KEYS.get(instrument.role, _MELODIC_LEVEL_KEYS):
             heard = np.zeros(frames, dtype=np.float32)
             for zone in self._zones(instrument, key, 100):
-                note = self._renderer.note(zone, key, frames, tuned=not drum)[:frames]
+                note = self._renderer.note(zone, key, frames, tuned=not drum, check=check)[:frames]
                 heard[: len(note)] += note * np.float32(10 ** (-zone.attenuation_db / 20))
             powers.append(float(np.mean(np.square(heard))))
         return max(float(np.sqrt(np.mean(powers))), 1e-6)
 
 
-def _events(parts: tuple[Part, ...], end: int) -> list[_Event]:
+def _until(timeline: Timeline, seconds: float) -> Timeline:
+    """What of the song is heard in so many seconds; its duration stays, since it does not end there."""
+    bars = tuple(bar for bar in timeline.bars if bar[0] < seconds)
+    return replace(
+        timeline,
+        notes=tuple(note for note in timeline.notes if note.start < seconds),
+        chords=tuple(chord for chord in timeline.chords if chord.start < seconds),
+        bars=bars,
+        meters=timeline.meters[: len(bars)],
+    )
+
+
+def _events(parts: tuple[Part, ...], end: int, check: Check) -> list[_Event]:
     """All strikes that start before frame `end`, in the order of their start."""
     events = []
     for part in parts:
         step = _NOTE_STEP if part.exact else _LOOSE_STEP
-        for strike in part.strikes:
+        for place, strike in enumerate(part.strikes):
+            if place % _STRIKES_A_CHECK == 0:
+                check()
             frames = max(round(strike.length * RATE_HZ / step), 1) * step
             if (frame := round(strike.start * RATE_HZ)) < end:
                 events.append(_Event(frame, frames, strike, part))

@@ -67,6 +67,19 @@ INSTRUMENTS: Mapping[str, Instrument] = MappingProxyType(
     {preset[0]: Instrument(*preset) for preset in PRESETS}
 )
 
+LOWEST_KEYS: Mapping[str, int] = MappingProxyType(  # of instruments that may have to lead a low voice
+    {
+        "vibraphone": 53,
+        "violin": 55,
+        "choir": 48,
+        "trumpet": 55,
+        "tenor sax": 44,
+        "clarinet": 50,
+        "flute": 60,
+        "warm pad": 48,
+    }
+)
+
 INSTRUMENT_WORDS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "piano": ("piano", "grand piano", "upright piano", "pianos", "keys", "keyboard"),

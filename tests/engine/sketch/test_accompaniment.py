@@ -66,13 +66,39 @@ def test_drums_play_their_grid_and_open_sections_with_a_crash() -> None:
     hits = drum_hits(song(), GROOVES["rock"])
     kicks = sorted(strike.start for strike in hits if strike.key == KICK and strike.bar == 0)
     assert kicks == pytest.approx([0.0, 0.5, 0.625])
-    assert [strike.start for strike in hits if strike.key == CRASH] == [2.0]
+    assert [strike.start for strike in hits if strike.key == CRASH] == [2.0, 3.0]
 
 
 def test_drums_wait_for_the_first_chord_and_end_with_the_last() -> None:
     score = song()
     hits = drum_hits(replace(score, chords=score.chords[1:3]), GROOVES["pop"])
     assert {strike.bar for strike in hits} == {1, 2}
+
+
+@pytest.mark.parametrize("groove", ["pop", "rock", "swing", "four on the floor", "metal", "train"])
+def test_the_band_ends_on_one_hit_and_one_held_chord(groove: str) -> None:
+    score = song()
+    hits = [strike for strike in drum_hits(score, GROOVES[groove]) if strike.bar == 3]
+    assert {strike.start for strike in hits} == {3.0}
+    assert {strike.key for strike in hits} <= {KICK, CRASH}
+    (bass,) = [strike for strike in bass_line(score, GROOVES[groove]) if strike.bar == 3]
+    assert (bass.start, bass.key % 12) == (3.0, score.chords[3].root)
+    chord = [strike for strike in chord_strokes(score, GROOVES[groove]) if strike.bar == 3]
+    assert {strike.start for strike in chord} == {3.0}
+    assert all(strike.start + strike.length == 5.0 for strike in [*chord, bass])
+
+
+def test_a_change_in_the_last_bar_is_heard() -> None:
+    score = song(2)
+    early, late = replace(score.chords[1], end=1.5), replace(score.chords[0], start=1.5, end=2.0, bar=1)
+    score = replace(score, chords=(score.chords[0], early, late))
+    assert {strike.start for strike in bass_line(score, GROOVES["pop"]) if strike.bar == 1} == {1.0, 1.5}
+
+
+def test_music_that_is_cut_and_a_single_bar_have_no_ending() -> None:
+    cut = replace(song(), duration=9.0)
+    assert len({strike.start for strike in drum_hits(cut, GROOVES["pop"]) if strike.bar == 3}) > 4
+    assert len({strike.start for strike in drum_hits(song(1), GROOVES["pop"])}) > 4
 
 
 def test_an_open_hat_is_choked_by_the_next_stroke() -> None:

@@ -37,21 +37,24 @@ def test_the_band_plays_around_the_melody() -> None:
     assert not any(part.exact for part in parts[1:])
 
 
-def test_without_chords_or_accompaniment_only_the_voices_play() -> None:
-    assert roles(arrange(song(chords=False), POP, 5)) == [POP.band.lead.name]
+def test_without_chords_the_band_plays_to_guessed_ones() -> None:
+    assert roles(arrange(song(chords=False), POP, 5)) == roles(arrange(song(), POP, 5))
+
+
+def test_without_accompaniment_only_the_voices_play() -> None:
     assert roles(arrange(song(), POP, 5, accompaniment=False)) == [POP.band.lead.name]
 
 
 def test_the_singer_leads_and_other_voices_get_other_instruments() -> None:
     voices = ("B", "Vocal", "A", "C", "D", "E", "F", "G", "H")
     score = melody(*(note(60, 0, 1, voice) for voice in voices))
-    cast = roles(arrange(score, POP, 1))
+    cast = roles(arrange(score, POP, 1, accompaniment=False))
     assert len(cast) == len(voices)
     assert cast[0] == POP.band.lead.name
     assert cast[1] == POP.band.comp.name
     assert len(set(cast[:5])) == 5
-    assert roles(arrange(score, POP, 1, voices=["Vocal"])) == [POP.band.lead.name]
-    assert len(arrange(score, POP, 1, voices=["A", "C"])) == 2
+    assert roles(arrange(score, POP, 1, voices=["Vocal"]))[:2] == [POP.band.lead.name, POP.band.comp.name]
+    assert len(arrange(score, POP, 1, voices=["A", "C"], accompaniment=False)) == 2
 
 
 def test_the_accompaniment_strays_by_milliseconds_and_by_seed() -> None:
@@ -60,6 +63,41 @@ def test_the_accompaniment_strays_by_milliseconds_and_by_seed() -> None:
     shifts = [a.start - b.start for a, b in zip(first.strikes, other.strikes, strict=True)]
     assert 0 < max(map(abs, shifts)) < 0.02
     assert min(strike.start for strike in first.strikes) >= 0
+
+
+def test_what_is_struck_at_one_instant_strays_together() -> None:
+    for part in arrange(song(), POP, 3)[1:]:
+        exact: dict[int, list[float]] = {}
+        for strike in part.strikes:
+            exact.setdefault(round(strike.start / 0.0625), []).append(strike.start)
+        strums = 3 * 0.012 + 1e-6
+        assert all(max(starts) - min(starts) <= strums for starts in exact.values())
+    drums = arrange(song(), POP, 3)[-1]
+    assert len({round(strike.start * 8) for strike in drums.strikes}) == len(
+        {strike.start for strike in drums.strikes}
+    )
+
+
+def test_machines_keep_time() -> None:
+    parts = {part.instrument.name: part for part in arrange(song(), read_style("edm"), 3)}
+    for name in ("tr-808", "synth bass"):
+        assert {strike.start % 0.0625 for strike in parts[name].strikes} == {0.0}
+    assert {strike.start % 0.0625 for strike in parts["electric piano"].strikes} != {0.0}
+
+
+@pytest.mark.parametrize(
+    ("style", "raised"),
+    [("flute, folk, male vocal", 12), ("cello lead, male vocal", 0), ("flute, folk", 0)],
+)
+def test_a_low_voice_is_led_where_the_instrument_can_play_it(style: str, raised: int) -> None:
+    (lead,) = arrange(melody(note(50, 0, 1), note(62, 1, 2)), read_style(style), 1, accompaniment=False)
+    assert [strike.key for strike in lead.strikes] == [50 + raised, 62 + raised]
+
+
+def test_the_work_is_checked_every_few_bars() -> None:
+    checks: list[int] = []
+    arrange(song(64), POP, 1, check=lambda: checks.append(0))
+    assert len(checks) > 4 * 64
 
 
 def test_a_chorus_is_played_louder_than_a_verse() -> None:

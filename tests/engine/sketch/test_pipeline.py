@@ -142,6 +142,14 @@ def test_scores_and_bars_are_checked_before_admission(model: SketchModel) -> Non
     model.check_preview(sketch(abc=EXAMPLE.read_text(), from_bar=5, bars=100))
 
 
+@pytest.mark.parametrize("fields", [{"style": "folk", "lyrics": LYRICS, "cot": "melody"}])
+def test_a_song_without_chord_symbols_has_its_band(model: SketchModel, fields: dict[str, Any]) -> None:
+    (track,) = model.generate(song(**fields), Uncontrolled())
+    (led,) = model.generate(song(**{**fields, "style": "folk, flute, no drums, no bass"}), Uncontrolled())
+    assert '"' not in str(track.replay["abc"]).split("K:")[1]
+    assert not np.array_equal(track.samples, led.samples)
+
+
 class Witness(Uncontrolled):
     """Keeps the reports."""
 
