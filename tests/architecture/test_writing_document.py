@@ -2,8 +2,12 @@
 
 import re
 
+import pytest
+
+from engine.score import timeline
 from engine.sketch.compose import compose
 from engine.sketch.genres import GENRES
+from engine.sketch.lyrics import read_lyrics
 from engine.sketch.style import FASTEST_BPM, MOST_TAGS, SLOWEST_BPM, read_style
 from engine.sketch.vocabulary import INSTRUMENT_WORDS, INSTRUMENTS, METERS, MOODS
 from tests.architecture.documents import ROOT, code, section, table_rows
@@ -11,6 +15,7 @@ from tests.architecture.documents import ROOT, code, section, table_rows
 TEXT = (ROOT / "docs" / "writing.md").read_text(encoding="utf-8")
 PLACES = {"lead": "melody", "comp": "chords", "pad": "background", "bass": "bass", "drums": "drums"}
 DEFAULT_SECONDS = 360.0
+SHORT = "[Verse]\nRain on the window\nLight in the hall\n[Chorus]\nCarry me home\nCarry me home again\n"
 
 
 def test_the_genres_are_those_there_are() -> None:
@@ -53,6 +58,28 @@ def test_the_metres_are_those_there_are() -> None:
     row = next(row for row in table_rows(section(TEXT, "## Style"), 3) if row[0] == "metre")
     listed = re.findall(r"`(\d+)/(\d+)`", row[1])
     assert {(int(above), int(below)) for above, below in listed} == METERS
+
+
+def test_headings_repeat_and_open_sections_as_told() -> None:
+    lyrics = section(TEXT, "## Lyrics")
+    assert all(f"`{mark}`" in lyrics for mark in ("[Chorus x2]", "[Chorus] x2", "(x2)", "Verse 1:"))
+    for text in ("[Chorus x2]\nHome", "[Chorus] x2\nHome", "[Chorus]\n(x2)\nHome"):
+        assert [one.name for one in read_lyrics(text)] == ["chorus", "chorus"]
+    assert [one.name for one in read_lyrics("Verse 1:\nHome\n\nChorus:\nHome")] == ["verse 1", "chorus"]
+
+
+def test_words_go_last_as_told() -> None:
+    lyrics = "[Intro]\n[Verse]\nRain on the window\nLight in the hall\n[Solo]\n[Chorus]\nCarry me home\n"
+    names = [one.name for one in compose("folk", lyrics, 7, 15.0).sections]
+    assert names == ["verse", "chorus"]
+
+
+@pytest.mark.parametrize(("row", "lyrics"), [(0, SHORT), (1, SHORT), (2, ""), (3, "")])
+def test_songs_are_as_long_as_told(row: int, lyrics: str) -> None:
+    _, duration, length = table_rows(section(TEXT, "## How long songs get"), 3)[row]
+    (minutes, seconds), *_ = re.findall(r"(?:(\d+) min )?(\d+) s", length)
+    sung = timeline(compose("folk", lyrics, 7, float(duration))).duration
+    assert sung == pytest.approx(60 * int(minutes or 0) + int(seconds), abs=1)
 
 
 def test_the_example_sounds_as_it_is_told() -> None:
