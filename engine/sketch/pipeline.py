@@ -8,13 +8,22 @@ from pydantic import JsonValue
 from engine.audio import Samples
 from engine.control import Check, Control, unchecked
 from engine.errors import InvalidRequest
-from engine.request import SketchRequest, SongRequest, replay_of
+from engine.request import SemanticSampling, SketchRequest, SongRequest, replay_of
 from engine.score import Score, excerpt, parse, timeline, write
 from engine.sketch.compose import compose
 from engine.sketch.notes import RATE_HZ
 from engine.sketch.sampler import LONGEST_SECONDS, PHASE, TAIL_SECONDS, Sampler
 from engine.sketch.style import read_style
 
+# Accepted, so that one request suits every model, but without effect on a sketch. Of the semantic sampling only
+# `max_tokens` counts, which bounds the length.
+IGNORED_FIELDS = (
+    "steps",
+    "cfg_scale",
+    "peak_clip",
+    "abc_sampling",
+    *(f"semantic_sampling.{name}" for name in SemanticSampling.model_fields if name != "max_tokens"),
+)
 COMPOSING, RENDERING, ENCODING = "composing", PHASE, "encoding"
 SHORTEST_TRACK_SECONDS = 0.1  # whatever `duration` says, so that there is something to encode
 _SHORTEST_SONG_SECONDS = 1.0
@@ -51,6 +60,7 @@ class SketchModel:
             "languages": ["any"],
             "operations": ["synth", "plan", "sketch"],
             "unsupported_fields": ["semantic_tokens", "keep_codes", "lora", "output=latents"],
+            "ignored_fields": list(IGNORED_FIELDS),
             "defaults": {},
         }
 

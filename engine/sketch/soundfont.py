@@ -29,7 +29,6 @@ class Generator(IntEnum):
     MOD_HOLD = 27
     MOD_DECAY = 28
     MOD_SUSTAIN = 29
-    DELAY = 33
     ATTACK = 34
     HOLD = 35
     DECAY = 36
@@ -52,7 +51,6 @@ _STAGES = (
     Generator.MOD_ATTACK,
     Generator.MOD_HOLD,
     Generator.MOD_DECAY,
-    Generator.DELAY,
     Generator.ATTACK,
     Generator.HOLD,
     Generator.DECAY,
@@ -288,7 +286,7 @@ def _seconds(timecents: int) -> float:
 
 def _volume_envelope(total: Callable[[Generator], int]) -> Envelope:
     return Envelope(
-        delay=_seconds(total(Generator.DELAY)),
+        delay=0.0,  # notes begin when the score has them begin
         attack=_seconds(total(Generator.ATTACK)),
         hold=_seconds(total(Generator.HOLD)),
         decay=_seconds(total(Generator.DECAY)),

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 from unicodedata import normalize
 
+from engine.score.fields import TEMPO_WORDS
 from engine.sketch.genres import GENRE_BY_NAME, GENRES, Genre, Progressions
 from engine.sketch.grooves import GROOVES, Groove
 from engine.sketch.vocabulary import (
@@ -22,7 +23,6 @@ from engine.sketch.vocabulary import (
     MOODS,
     REGISTER_WORDS,
     TEMPO_FACTORS,
-    TEMPO_WORDS,
     WITHOUT,
     Band,
     Instrument,
@@ -56,7 +56,6 @@ class Style:
     meter: Meter
     mode: Mode
     key: str
-    mood: str
     register: Register
     band: Band
     instrumental: bool  # a tag says that nobody sings
@@ -73,16 +72,22 @@ class Style:
 
 
 def read_style(style: str) -> Style:
-    """Read free tags, separated by commas, semicolons or line ends; the same text gives the same style."""
+    """Read free tags, separated by commas, semicolons or line ends; the same text gives the same style.
+
+    A tempo beyond 40 to 220 BPM becomes the nearer of the two. Where instruments are named but no genre, they play alone.
+    """
     written = [
         tag.strip()[:LONGEST_TAG] for tag in re.split(r"[,;\n|]+", normalize("NFKC", style))[:MOST_TAGS]
     ]
     tags = [re.sub(r"[\s_\-]+", " ", tag.lower()).strip() for tag in written]
-    genre = _genre(tags)
-    mood, mood_mode = _mood(tags)
+    plain = [_without_instruments(tag) for tag in tags]
+    named = _genre(plain)
+    genre = named or GENRE_BY_NAME["pop"]
     key = _key(written, tags)
     mode: Mode = (
-        ("minor" if key.endswith("m") else "major") if key else (_mode(tags) or mood_mode or genre.mode)
+        ("minor" if key.endswith("m") else "major")
+        if key
+        else (_mode(tags) or _mood_mode(plain) or genre.mode)
     )
     return Style(
         genre=genre,
@@ -90,9 +95,8 @@ def read_style(style: str) -> Style:
         meter=_meter(tags) or genre.meter,
         mode=mode,
         key=key,
-        mood=mood,
-        register=_register(tags),
-        band=_band(tags, genre.band),
+        register=_register(plain),
+        band=_band(tags, genre.band) if named else _ensemble(tags, genre.band),
         instrumental=any(tag in INSTRUMENTAL_WORDS for tag in tags),
     )
 
@@ -116,18 +120,25 @@ def _first(tags: Iterable[str], words: Mapping[str, T]) -> T | None:
     return None
 
 
-def _genre(tags: list[str]) -> Genre:
+def _without_instruments(tag: str) -> str:
+    """The tag without instruments of several words, which hold words for other things: an acoustic guitar, a tenor sax."""
+    said = [word for words in INSTRUMENT_WORDS.values() for word in words if " " in word and _says(tag, word)]
+    for word in sorted(said, key=len, reverse=True):
+        tag = f" {tag} ".replace(f" {word} ", "  ").strip()
+    return tag
+
+
+def _genre(tags: list[str]) -> Genre | None:
     for tag in tags:
         said = [(_place(tag, word), len(word), genre.name) for genre in GENRES for word in genre.words]
         heard = [found for found in said if found[0] >= 0]
         if heard:
             return GENRE_BY_NAME[max(heard, key=lambda found: (found[2] != "waltz", found))[2]]
-    return GENRE_BY_NAME["pop"]
+    return None
 
 
-def _mood(tags: list[str]) -> tuple[str, Mode | None]:
-    found = _first(tags, {word: mood for mood, (_, words) in MOODS.items() for word in words})
-    return (found, MOODS[found][0]) if found else ("", None)
+def _mood_mode(tags: list[str]) -> Mode | None:
+    return _first(tags, {word: mode for mode, words in MOODS.values() for word in words})
 
 
 def _mode(tags: list[str]) -> Mode | None:
@@ -191,6 +202,27 @@ def _named_instruments(tag: str) -> list[tuple[str, Instrument]]:
 
 
 def _band(tags: list[str], usual: Band) -> Band:
+    return _seats(tags, usual)[0]
+
+
+def _ensemble(tags: list[str], usual: Band) -> Band:
+    """Who plays where no tag names a genre: those that are named alone, one of them leading, at a piano if need be."""
+    band, taken = _seats(tags, usual)
+    if taken <= {"drums"}:
+        return band
+    comp = band.comp if "comp" in taken else INSTRUMENTS["piano"]
+    pad = band.pad if "pad" in taken else None
+    return Band(
+        band.lead if "lead" in taken else (pad or comp) if "comp" not in taken else comp,
+        comp,
+        pad,
+        band.bass if "bass" in taken else None,
+        band.drums if "drums" in taken else None,
+    )
+
+
+def _seats(tags: list[str], usual: Band) -> tuple[Band, set[str]]:
+    """The usual band with the instruments that are named, and the places that these have taken."""
     band, taken = usual, set[str]()
     for tag in tags:
         for word, instrument in _named_instruments(tag):
@@ -201,7 +233,7 @@ def _band(tags: list[str], usual: Band) -> Band:
             if place:
                 band = _seated(band, place, _usual(word, usual) or instrument)
                 taken.add(place)
-    return band
+    return band, taken
 
 
 def _usual(word: str, usual: Band) -> Instrument | None:

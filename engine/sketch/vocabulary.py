@@ -262,20 +262,6 @@ TEMPO_FACTORS: Mapping[str, float] = MappingProxyType(
         "very fast": 1.5,
     }
 )
-TEMPO_WORDS: Mapping[str, float] = MappingProxyType(
-    {
-        "largo": 50.0,
-        "adagio": 66.0,
-        "andante": 84.0,
-        "andantino": 92.0,
-        "moderato": 108.0,
-        "allegretto": 116.0,
-        "allegro": 132.0,
-        "vivace": 160.0,
-        "presto": 180.0,
-    }
-)
-
 MOODS: Mapping[str, tuple[Mode, tuple[str, ...]]] = MappingProxyType(
     {
         "happy": (

@@ -130,6 +130,30 @@ def test_what_only_yue2_can_do_is_refused_by_name(
     assert refused.value.field == field
 
 
+def test_ignored_fields_are_accepted_and_change_nothing(model: SketchModel) -> None:
+    others: dict[str, Any] = {
+        "steps": 8,
+        "cfg_scale": 3.0,
+        "peak_clip": 0,
+        "abc_sampling": {"temperature": 1.5, "max_tokens": 64},
+        "semantic_sampling": {
+            "temperature": 0.5,
+            "top_p": 0.5,
+            "top_k": 7,
+            "repetition_penalty": 1.5,
+            "penalty_window": 9,
+            "min_tokens": 0,
+        },
+    }
+    ignored = model.describe()["ignored_fields"]
+    sampling = {f"semantic_sampling.{name}" for name in others.pop("semantic_sampling")}
+    assert isinstance(ignored, list)
+    assert set(ignored) == {*others, *sampling}
+    (usual,) = model.generate(song(abc=SHORT), Uncontrolled())
+    (other,) = model.generate(song(abc=SHORT, **others), Uncontrolled())
+    assert np.array_equal(usual.samples, other.samples)
+
+
 def test_scores_and_bars_are_checked_before_admission(model: SketchModel) -> None:
     with pytest.raises(ScoreError, match="line"):
         model.check(song(abc="X:1\nK:C\n[unclosed"))

@@ -24,7 +24,7 @@ def seats(style: str) -> list[str]:
         ("rock", 124),
         ("slow rock", 96.72),
         ("rock, fast", 161.2),
-        ("andante", 84),
+        ("andante", 92),
         ("adagio, 100 bpm", 100),
     ],
 )
@@ -88,6 +88,10 @@ def test_a_key_is_named_or_left_to_the_composer(style: str, key: str, mode: str)
         ("piano; reggae; metal", "reggae"),
         ("lo-fi beats", "hip hop"),
         ("rockabye", "pop"),
+        ("acoustic guitar, soft pop", "pop"),
+        ("church organ, rock", "rock"),
+        ("slow acoustic guitar ballad", "ballad"),
+        ("choral", "hymn"),
     ],
 )
 def test_the_first_tag_with_a_genre_decides_and_its_last_noun(style: str, genre: str) -> None:
@@ -115,6 +119,24 @@ def test_a_family_name_keeps_the_genres_own_instrument() -> None:
     assert seats("pop, guitar")[1] == "steel guitar"
 
 
+@pytest.mark.parametrize(
+    ("style", "band"),
+    [
+        ("piano", ["piano", "piano", "", "", ""]),
+        ("solo acoustic guitar, 90 bpm", ["steel guitar", "steel guitar", "", "", ""]),
+        ("violin, sad", ["violin", "piano", "", "", ""]),
+        ("strings", ["strings", "piano", "strings", "", ""]),
+        ("upright bass and guitar", ["steel guitar", "steel guitar", "", "acoustic bass", ""]),
+    ],
+)
+def test_instruments_without_a_genre_play_alone(style: str, band: list[str]) -> None:
+    assert seats(style) == band
+
+
+def test_drums_alone_do_not_make_a_band() -> None:
+    assert seats("808") == [*seats("pop")[:4], "tr-808"]
+
+
 def test_instruments_can_be_sent_away() -> None:
     assert seats("rock, no drums, without bass") == [*seats("rock")[:3], "", ""]
 
@@ -127,6 +149,7 @@ def test_instruments_can_be_sent_away() -> None:
         ("soprano", "high"),
         ("", "middle"),
         ("male vocals, pop", "low"),
+        ("jazz, tenor sax", "middle"),
     ],
 )
 def test_the_singers_register(style: str, register: str) -> None:
