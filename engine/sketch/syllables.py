@@ -33,13 +33,14 @@ WHOLE_WORDS = {
     "eye": "eye",
     "eyes": "eyes",
     "element": "el|e|ment",
+    "darling": "dar|ling",
     "naive": "na|ive",
 }
 SILENT_INSIDE = re.compile(
     r"(?<=[^aeiouy])e(?=(?:ly|ful|less|ness|thing|times?|where|one|how|what|day|body)s?$)"
 )
 SILENT_AT_END = re.compile(
-    r"[^aeiouy](?<![^aeiouylrw]l)e$|[^aeiouyszxcg](?<!ch)(?<!sh)(?<![^aeiouylr]l)es$|[^aeiouytd]ed$"
+    r"[^aeiouy](?<![^aeiouylrw]l)e$|[^aeiouyszxcg](?<!ch)(?<!sh)(?<![^aeiouylr]l)es$|[^aeiouytd](?<![^aeiour]r)ed$"
 )
 PARTING = re.compile(r"(?<=i)(?<![tcsgx]i)(?=[aou])|(?<=e)(?=o)|(?<=[aeiouy])(?=ing)|(?<=u)(?=e[lt]$)")
 ONSETS = frozenset(
@@ -49,7 +50,6 @@ ONSETS = frozenset(
         "ch",
         "ph",
         "wh",
-        "gh",
         "bl",
         "br",
         "cl",
@@ -62,9 +62,25 @@ ONSETS = frozenset(
         "pl",
         "pr",
         "tr",
+        "tw",
     ]
 )
-CLOSED = frozenset(["ck", "ng"])
+INNER_ONSETS = ONSETS | {
+    "st",
+    "sp",
+    "sk",
+    "sc",
+    "sm",
+    "sn",
+    "sw",
+    "dl",
+    "tl",
+    "kl",
+    "zl",
+}  # behind a further consonant
+LONG_ONSETS = frozenset(["str", "spr", "scr", "spl", "thr", "shr"])
+CLOSED = frozenset(["ck", "gh", "ng"])
+COMPOUND_THING = re.compile(r"(?:any|every|some|no|play)things?$")
 JOINED_KANA = frozenset("ゃゅょぁぃぅぇぉっャュョァィゥェォッー")
 CHARACTER = re.compile(
     r"[\u1100-\u11ff\u3005-\u30ff\u3130-\u318f\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff]"
@@ -185,10 +201,27 @@ def _cut(plain: str, left: int, right: int) -> int:
     between = plain[left:right]
     if "e" in between[:-1]:
         return left + between.rindex("e") + 1
+    if between and _leaves_suffix(plain, between, right):
+        return right
     if len(between) <= 1:
         return left
     if between[:2] in CLOSED:
         return left + 2
-    if between in ONSETS or (len(between) > 2 and between[-2:] in ONSETS):
+    if between in ONSETS:
         return right - 2
-    return left + 1
+    return _cut_cluster(between, right) if len(between) > 2 and between.isascii() else left + 1
+
+
+def _cut_cluster(between: str, right: int) -> int:
+    """Where three or more consonants part: before an onset, else before the last of them."""
+    if between[-3:] in LONG_ONSETS and len(between) > 3:
+        return right - 3
+    return right - 2 if between[-2:] in INNER_ONSETS else right - 1
+
+
+def _leaves_suffix(plain: str, between: str, right: int) -> bool:
+    """True where a word goes on with -ing behind its whole stem: `walk-ing`, but `run-ning` and `trem-bling`."""
+    if plain[right:].rstrip("'’") not in ("ing", "ings") or COMPOUND_THING.search(plain):
+        return False
+    doubled = len(between) == 2 and between[0] == between[1] and between[0] not in "lsfz"
+    return not (doubled or re.search(r"[bcdfgkptz]l$", between))

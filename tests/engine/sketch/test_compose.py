@@ -211,7 +211,7 @@ def test_a_short_song_sings_as_many_lines_as_fit() -> None:
     score = compose("folk", "[Intro]\n" + LYRICS, 1, 12)
     sung = [note.lyric for note in notes_of(score, "Vocal") if note.lyric]
     assert [section.name for section in score.sections] == ["verse 1"]
-    assert sung[:2] == ["The", "mor-"]
+    assert sung[:2] == ["The", "morn-"]
 
 
 def test_a_very_long_text_ends_with_the_longest_song() -> None:

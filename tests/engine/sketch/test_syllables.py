@@ -7,10 +7,12 @@ from hypothesis import strategies as st
 from engine.sketch.syllables import syllables
 
 WORDS = (
-    "mor|ning sing|ing ta|ble ta|bles lit|tle love loves loved wan|ted ro|ses lone|ly some|thing mo|ther peo|ple ra|di|o pi|a|no "
+    "morn|ing sing|ing ta|ble ta|bles lit|tle love loves loved wan|ted ro|ses lone|ly some|thing mo|ther peo|ple ra|di|o pi|a|no "
     "na|tion spe|cial qui|et li|on be|ing go|ing fire hour yel|low be|yond queen a|way the me ev|ery rhythm "
     "sky to|mor|row beau|ti|ful won|der|ful re|mem|ber heart don't 'cause I'm (ooh) hea|ven whis|pered cre|a|ted eyes makes breathe "
-    "ho|ri|zon can|dle Ü|ber cœur Mor|ning,"
+    "hun|dred sa|cred stirred daugh|ter laugh|ter emp|ty be|tween walk|ing run|ning fall|ing mak|ing trem|bling dar|ling han|dling "
+    "a|ny|thing high|er mon|ster hand|some in|stru|ment un|der|stand king "
+    "ho|ri|zon can|dle Ü|ber cœur Morn|ing,"
 )
 
 
