@@ -5,7 +5,6 @@ import re
 import threading
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack, suppress
-from contextvars import copy_context
 from dataclasses import dataclass
 
 from engine.errors import InvalidRequest
@@ -121,10 +120,9 @@ class Gate:
 
     def _job(self, prepared: Prepared, owner: str) -> Job:
         job_id = self._draw_id()
-        request_context = copy_context()  # what the work logs bears the request's id
 
         def work(control: JobControl) -> Mapping[str, JSON]:
-            return request_context.run(self._make, job, prepared, control)
+            return self._make(job, prepared, control)
 
         job = Job(
             id=job_id,

@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
+from contextvars import Context, copy_context
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -54,7 +55,8 @@ class Job:
 
     The fields from `state` on are owned by the condition of the queue that admitted the job, except `last_progress_at`
     (monotonic seconds), which only the working thread writes. `finished` is running from birth, so that a waiter who
-    leaves cannot cancel it; it gets the final state exactly once, after all other fields are set.
+    leaves cannot cancel it; it gets the final state exactly once, after all other fields are set. `context` is that of
+    whoever made the job: the worker runs it there, so that what is logged meanwhile bears the same request's id.
     """
 
     id: str
@@ -74,6 +76,7 @@ class Job:
     code: str = field(default="", init=False)
     error: str = field(default="", init=False)
     tracker: StageTracker = field(init=False)
+    context: Context = field(default_factory=copy_context, init=False)
     finished: Future[JobState] = field(default_factory=Future, init=False)
 
     def __post_init__(self) -> None:

@@ -66,7 +66,7 @@ class Worker:
 
     def _work_off(self) -> None:
         while (job := self._queue.take()) is not None:
-            self._perform(job)
+            job.context.run(self._perform, job)
             _logged("Tidying up between jobs", self._between_jobs)
 
     def _perform(self, job: Job) -> None:

@@ -90,7 +90,7 @@ def test_the_work_is_timed_up_to_the_disk_and_logs_under_its_request(
     request_id.reset(token)
     job = door.queue.take()
     assert job is not None
-    job.work(door.queue.control(job))
+    job.context.run(job.work, door.queue.control(job))
     assert told[:3] == ["the-request", "sealed", "metrics"]
 
 

@@ -1,7 +1,7 @@
 import asyncio
 import json
 import logging
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import pytest
 from starlette.requests import ClientDisconnect, Request
@@ -18,29 +18,17 @@ from server.jobs.errors import QueueFull
 from server.limits import MAX_BODY_BYTES
 from server.log_ring import LogRing
 from server.settings import ApiKey
+from tests.server.recorded import Recorded
 
 KEY = "k" * 16
 SECRET_WORDS = "words of a song"
 
 
 @dataclass
-class Got:
+class Got(Recorded):
     """What came back for one request."""
 
-    sent: list[Message] = field(default_factory=list)
     aborted: int = 0
-
-    @property
-    def status(self) -> int:
-        return int(self.sent[0]["status"])
-
-    @property
-    def headers(self) -> dict[str, str]:
-        return {name.decode(): value.decode() for name, value in self.sent[0]["headers"]}
-
-    @property
-    def body(self) -> bytes:
-        return b"".join(message.get("body", b"") for message in self.sent[1:])
 
     @property
     def code(self) -> str:

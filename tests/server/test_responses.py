@@ -30,6 +30,7 @@ from server.responses import (
 )
 from storage.entry import Entry, EntryState, Part
 from storage.store import Lease
+from tests.server.recorded import Recorded
 
 Returned = TypeVar("Returned")
 BODY = bytes(range(256)) * 8000
@@ -38,13 +39,13 @@ REPLAY = Part("replay", 0, "application/json", 0, 100)
 AUDIO = Part("audio", 0, "audio/mpeg", 100, 5000, 1.5, "Été “live”.mp3")
 
 
-class Exchange:
+class Exchange(Recorded):
     """One request to a response, in memory."""
 
     def __init__(self, method: str = "GET", headers: dict[str, str] | None = None) -> None:
         raw = [(name.lower().encode(), value.encode()) for name, value in (headers or {}).items()]
         self.request = Request({"type": "http", "method": method, "path": "/job", "headers": raw})
-        self.sent: list[Message] = []
+        super().__init__()
         self.gone = asyncio.Event()
         self.on_send: Callable[[Message], Awaitable[None]] | None = None
 
@@ -56,18 +57,6 @@ class Exchange:
         self.sent.append(message)
         if self.on_send is not None:
             await self.on_send(message)
-
-    @property
-    def status(self) -> int:
-        return int(self.sent[0]["status"])
-
-    @property
-    def headers(self) -> dict[str, str]:
-        return {name.decode(): value.decode() for name, value in self.sent[0]["headers"]}
-
-    @property
-    def body(self) -> bytes:
-        return b"".join(message["body"] for message in self.sent[1:])
 
 
 class Stored:

@@ -3,6 +3,7 @@ import logging
 import threading
 import weakref
 from collections.abc import Callable, Iterator, Mapping
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 
 import pytest
@@ -115,6 +116,16 @@ def test_a_failure_is_logged_by_its_lines_and_without_its_words(
     assert "Job a… (synth) failed: ValueError at" in caplog.text
     assert "raise error" in caplog.text
     assert "moonlight sonata" not in caplog.text
+
+
+def test_a_job_runs_in_the_context_it_was_made_in(shop: Shop) -> None:
+    asked_by = ContextVar("asked_by", default="nobody")
+    seen: list[str] = []
+    token = asked_by.set("request 7")
+    shop.run(lambda control: seen.append(asked_by.get()))
+    asked_by.reset(token)
+    shop.run(lambda control: seen.append(asked_by.get()), "b")
+    assert seen == ["request 7", "nobody"]
 
 
 def test_the_log_never_holds_a_whole_handle(shop: Shop, caplog: pytest.LogCaptureFixture) -> None:
