@@ -21,6 +21,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
+from engine.bitrates import MP3_BITRATES_KBPS
 from engine.request_errors import refusal
 
 CODES = 32_768  # size of the semantic codebook
@@ -28,7 +29,6 @@ CODES_PER_SECOND = 25
 CONTEXT_TOKENS = 24_576  # the longest sequence the backbone reads
 SEED_LIMIT = 2**63
 DRAWN_SEED_LIMIT = 2**52  # drawn seeds and the few after them survive a reader that keeps numbers as doubles
-MP3_BITRATES = (32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320)  # MPEG-1 Layer III, kbit/s
 EXACT_FLOAT = 2**53  # up to here every whole number has a double of its own
 
 
@@ -53,8 +53,8 @@ def _guidance(scale: float) -> float:
 
 
 def _mp3_bitrate(rate: int) -> int:
-    if rate not in MP3_BITRATES:
-        rates = ", ".join(str(known) for known in MP3_BITRATES)
+    if rate not in MP3_BITRATES_KBPS:
+        rates = ", ".join(str(known) for known in MP3_BITRATES_KBPS)
         raise _sentence(f"{{field}} must be one of {rates}; you sent {{sent}}.")
     return rate
 
@@ -117,7 +117,7 @@ MostTokens = Annotated[
 ]
 Seed = Annotated[Whole, Field(ge=-1, lt=SEED_LIMIT)]
 ONE_OR_GUIDANCE: dict[str, JsonValue] = {"anyOf": [{"const": -1}, {"minimum": 0}]}
-ONE_OF_RATES: dict[str, JsonValue] = {"enum": list(MP3_BITRATES)}
+ONE_OF_RATES: dict[str, JsonValue] = {"enum": list(MP3_BITRATES_KBPS)}
 
 
 class _Strict(BaseModel):

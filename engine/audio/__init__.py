@@ -3,8 +3,8 @@
 from engine.audio.decoding import decode
 from engine.audio.encoding import FORMATS, content_type, encode, extension
 from engine.audio.loudness import integrated_loudness, normalise_loudness
-from engine.audio.mp3 import MP3_BITRATES_KBPS
 from engine.audio.samples import Samples
+from engine.bitrates import MP3_BITRATES_KBPS
 
 __all__ = [
     "FORMATS",

@@ -8,9 +8,10 @@ import numpy as np
 import soundfile
 
 from engine.audio import wav
-from engine.audio.mp3 import MP3_BITRATES_KBPS, encode_mp3
+from engine.audio.mp3 import encode_mp3
 from engine.audio.ogg import PageRewriter
 from engine.audio.samples import Samples
+from engine.bitrates import MP3_BITRATES_KBPS
 from engine.control import Check, unchecked
 from engine.errors import InvalidRequest
 

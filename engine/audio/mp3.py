@@ -13,14 +13,15 @@ import lameenc
 import numpy as np
 
 from engine.audio.samples import Samples
+from engine.bitrates import MP3_BITRATES_KBPS
 from engine.control import Check
 from engine.errors import InvalidRequest
 
-MP3_BITRATES_KBPS = (32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320)
 MP3_RATES_HZ = (8_000, 11_025, 12_000, 16_000, 22_050, 24_000, 32_000, 44_100, 48_000)
 _LOW_RATE_BITRATES_KBPS = (8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160)
 _SLICE_FRAMES = 32_768  # some 10 ms of encoding between two checks
 _QUALITY = 5
+_ATTENUATIONS = ((160, 0.95), (192, 0.97), (224, 0.98))  # up to so many kbit/s
 _ENCODER_DELAY = 576
 _TAG_BYTES = 156
 _ALL_FIELDS = 15  # frame count, byte count, seek table and quality are all there
@@ -32,7 +33,8 @@ def encode_mp3(
 ) -> None:
     """Write (N, 1) or (N, 2) samples as one stream at the sink's position and leave the sink at its end.
 
-    No samples give no bytes; values beyond full scale are clipped. Where the sample rate allows less than the
+    The decoded song is as loud as the samples: LAME turns the level down where bits are few, which is made up for.
+    So values beyond full scale are clipped, and up to 160 kbit/s those beyond 0.95 of it. No samples give no bytes. Where the sample rate allows less than the
     bitrate, the most it allows is taken. Raises InvalidRequest for a rate that MP3 does not have, and whatever
     `check`, called before every slice, and the sink raise.
     """
@@ -42,7 +44,8 @@ def encode_mp3(
         return
     origin = sink.tell()
     tag: TagFrame | None = None
-    for octets in _stream(samples, _encoder(sample_rate_hz, bitrate_kbps, samples.shape[1]), check):
+    encoder = _encoder(sample_rate_hz, bitrate_kbps, samples.shape[1])
+    for octets in _stream(samples, encoder, _make_up(bitrate_kbps), check):
         if octets and tag is None:
             tag = TagFrame.before(octets, sample_rate_hz)
             sink.write(bytes(tag.size))
@@ -65,16 +68,21 @@ def _encoder(sample_rate_hz: int, bitrate_kbps: int, channels: int) -> lameenc.E
     return encoder
 
 
-def _stream(samples: Samples, encoder: lameenc.Encoder, check: Check) -> Iterator[bytes]:
+def _make_up(bitrate_kbps: int) -> float:
+    """What makes up for LAME's own attenuation at this bitrate (the scale column of its `abr_switch_map`)."""
+    return 1 / next((scale for most, scale in _ATTENUATIONS if bitrate_kbps <= most), 1.0)
+
+
+def _stream(samples: Samples, encoder: lameenc.Encoder, gain: float, check: Check) -> Iterator[bytes]:
     for start in range(0, len(samples), _SLICE_FRAMES):
         check()
-        yield bytes(encoder.encode(_pcm(samples[start : start + _SLICE_FRAMES])))
+        yield bytes(encoder.encode(_pcm(samples[start : start + _SLICE_FRAMES], gain)))
     check()
     yield bytes(encoder.flush())
 
 
-def _pcm(samples: Samples) -> bytes:
-    steps: Samples = np.rint(samples * np.float32(32_768))
+def _pcm(samples: Samples, gain: float) -> bytes:
+    steps: Samples = np.rint(samples * np.float32(32_768 * gain))
     return np.clip(steps, -32_768, 32_767).astype("<i2").tobytes()
 
 

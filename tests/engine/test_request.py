@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from engine.bitrates import MP3_BITRATES_KBPS
 from engine.errors import InvalidRequest, MissingInput, UnknownField
 from engine.request import (
-    MP3_BITRATES,
     SketchRequest,
     SongRequest,
     read_sketch,
@@ -231,7 +231,7 @@ def test_a_batch_of_seeds_stays_below_the_limit() -> None:
 
 
 def test_bitrates_are_those_of_mp3() -> None:
-    for rate in MP3_BITRATES:
+    for rate in MP3_BITRATES_KBPS:
         assert read_song({"style": "folk", "mp3_bitrate": rate}).mp3_bitrate == rate
     assert "must be one of 32, 40" in str(refused(mp3_bitrate=100))
 
@@ -314,7 +314,7 @@ def test_every_field_of_the_schema_is_described(shape: type[SongRequest]) -> Non
     assert all(part["additionalProperties"] is False for part in described)
     steps = schema["properties"]["steps"]
     assert (steps["type"], steps["minimum"], steps["maximum"]) == ("integer", 1, 100)
-    assert schema["properties"]["mp3_bitrate"]["enum"] == list(MP3_BITRATES)
+    assert schema["properties"]["mp3_bitrate"]["enum"] == list(MP3_BITRATES_KBPS)
 
 
 @settings(max_examples=60, deadline=None)

@@ -1,5 +1,6 @@
 """The sketch model: what it makes of a request, and that a replay gives the same samples."""
 
+import io
 from itertools import groupby
 from operator import itemgetter
 from typing import Any
@@ -7,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from engine.audio import decode, encode, integrated_loudness
 from engine.control import Uncontrolled
 from engine.errors import InvalidRequest, ScoreError
 from engine.request import SketchRequest, SongRequest, read_sketch, read_song
@@ -216,3 +218,16 @@ def test_units_are_seconds_of_audio_within_the_duration(model: SketchModel) -> N
 def test_songs_with_a_pad_swing_around_zero(model: SketchModel, style: str) -> None:
     (track,) = model.generate(song(style=style, lyrics=LYRICS), Uncontrolled())
     assert abs(float(track.samples.mean())) < 0.005
+
+
+@pytest.mark.parametrize("style", ["rock", "edm", "metal"])
+def test_decoded_songs_stay_below_full_scale(model: SketchModel, style: str) -> None:
+    (track,) = model.generate(song(style=style, lyrics=LYRICS), Uncontrolled())
+    for kind, kbps in (("mp3", 64), ("mp3", 128), ("opus", 96)):
+        sink = io.BytesIO()
+        encode(track.samples, track.sample_rate_hz, kind, kbps, sink)
+        sink.seek(0)
+        decoded, rate = decode(sink)
+        between = np.fft.irfft(np.fft.rfft(decoded, axis=0), 4 * len(decoded), axis=0) * 4
+        assert np.abs(between).max() <= 1
+        assert integrated_loudness(decoded, rate) == pytest.approx(-14, abs=0.3)
