@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from engine.control import Check, unchecked
 from engine.score.model import TimedNote, Timeline
 from engine.sketch.accompaniment import bass_line, chord_pads, chord_strokes, drum_hits
+from engine.sketch.genres import LEAD_DB
 from engine.sketch.harmonisation import harmonised
 from engine.sketch.strikes import Strike
 from engine.sketch.style import Style
@@ -69,13 +70,25 @@ def _melodies(timeline: Timeline, style: Style, check: Check) -> Iterator[tuple[
     for note in timeline.notes:
         voices.setdefault(note.voice, []).append(note)
     names = sorted(voices, key=lambda name: (name != _SINGER, name))
+    lead_db = _lead_db(style)
     for place, (name, instrument) in enumerate(zip(names, _cast(style, len(names)), strict=True)):
         strikes = tuple(_sung(voices[name], timeline, check))
         if place == 0:
             strikes = _within_reach(strikes, instrument) if style.register == "low" else strikes
-            yield name, Part(instrument, 0.0, 0.0, 0.2, strikes, exact=True)
+            yield name, Part(instrument, lead_db, 0.0, 0.2, strikes, exact=True)
         else:
-            yield name, Part(instrument, -2.0, (0.2, -0.3, 0.35, -0.15)[place % 4], 0.22, strikes, exact=True)
+            pan = (0.2, -0.3, 0.35, -0.15)[place % 4]
+            yield name, Part(instrument, lead_db - 2.0, pan, 0.22, strikes, exact=True)
+
+
+def _lead_db(style: Style) -> float:
+    """What keeps the lead in balance with the genre's band; nothing where others play than this."""
+    own, usual = style.band, style.genre.band
+    same = all(
+        (mine is None) == (theirs is None)
+        for mine, theirs in ((own.pad, usual.pad), (own.bass, usual.bass), (own.drums, usual.drums))
+    )
+    return LEAD_DB.get(style.genre.name, 0.0) if same else 0.0
 
 
 def _cast(style: Style, count: int) -> list[Instrument]:

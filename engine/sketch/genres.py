@@ -356,3 +356,30 @@ GENRES: tuple[Genre, ...] = (
     ),
 )
 GENRE_BY_NAME: Mapping[str, Genre] = MappingProxyType({genre.name: genre for genre in GENRES})
+# How much louder the lead has to play so that it stands some 1 LU above the genre's own band, as measured on composed
+# songs: bands differ in how many play and how densely.
+LEAD_DB: Mapping[str, float] = MappingProxyType(
+    {
+        "pop": 1.5,
+        "folk": -1.0,
+        "celtic": -4.0,
+        "rock": 1.5,
+        "punk": 2.0,
+        "metal": 3.0,
+        "ballad": -4.5,
+        "waltz": -6.0,
+        "jazz": -3.5,
+        "blues": 1.0,
+        "latin": -1.5,
+        "reggae": -3.0,
+        "country": -1.0,
+        "hip hop": 3.5,
+        "soul": -3.0,
+        "funk": 1.0,
+        "electronic": 1.5,
+        "orchestral": -1.5,
+        "hymn": 1.0,
+        "march": -0.5,
+        "lullaby": -8.5,
+    }
+)

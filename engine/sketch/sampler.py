@@ -93,7 +93,7 @@ class Sampler:
         check = control.check_cancelled
         heard = _until(timeline, limit_seconds)
         parts = arrange(heard, style, seed, voices=voices, accompaniment=accompaniment, check=check)
-        self._play(_events(parts, frames, check), mix, send, len(heard.bars), control)
+        self.mix(parts, mix, send, len(heard.bars), control)
         if room:
             self._room.add(send, mix, control)
         del send
@@ -105,14 +105,16 @@ class Sampler:
         control.report(PHASE, 1.0, bars=len(heard.bars))
         return samples
 
-    def _play(
+    def mix(
         self,
-        events: list[_Event],
+        parts: tuple[Part, ...],
         mix: NDArray[np.float32],
         send: NDArray[np.float32],
         bars: int,
         control: Control,
     ) -> None:
+        """Add the parts to `mix` (2, n), and to `send` (n,) what the room is to hear, as far as there are frames."""
+        events = _events(parts, len(send), control.check_cancelled)
         gains = {
             id(part): self._gain(part, control.check_cancelled)
             for part in {id(event.part): event.part for event in events}.values()

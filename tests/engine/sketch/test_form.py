@@ -46,8 +46,8 @@ def test_words_outlast_what_nobody_sings() -> None:
     assert [phrase.syllables[0].text for phrase in verse.phrases] == ["One", "four"]
 
 
-def test_ten_thousand_lines_are_cut_before_they_are_drafted() -> None:
-    whole, some = (planned("[Verse]\n" + "la la la\n" * count, 60) for count in (10_000, 16))
+def test_thousands_of_lines_are_cut_before_they_are_drafted() -> None:
+    whole, some = (planned("[Verse]\n" + "la la\n" * count, 60) for count in (4_000, 16))
     assert whole == some
 
 

@@ -6,9 +6,12 @@ import numpy as np
 import pyloudnorm
 import pytest
 
+from engine.audio import integrated_loudness
 from engine.control import Uncontrolled
 from engine.errors import InvalidRequest
-from engine.score import Timeline
+from engine.score import Timeline, timeline
+from engine.sketch.arrangement import arrange
+from engine.sketch.compose import compose
 from engine.sketch.sampler import CEILING_DBFS, TAIL_SECONDS, Sampler
 from engine.sketch.style import read_style
 from tests.engine.sketch.sounds import RATE, cents_off, example, melody, note, song
@@ -87,6 +90,20 @@ def test_the_mix_has_its_loudness_and_stays_under_the_ceiling(sampler: Sampler) 
         -14, abs=0.5
     )
     assert np.abs(samples).max() <= 10 ** (CEILING_DBFS / 20)
+
+
+@pytest.mark.parametrize("style", ["hip hop", "metal", "soul", "lullaby"])
+def test_the_lead_stands_a_little_above_the_band(sampler: Sampler, style: str) -> None:
+    words = "The morning light is on the sea\n"
+    score = timeline(compose(style, f"[Verse]\n{words}[Chorus]\n{words}", 7, 25))
+    parts = arrange(score, read_style(style), 1)
+    sounds = []
+    for exact in (True, False):
+        mix = np.zeros((2, round((score.duration + 2) * RATE)), dtype=np.float32)
+        some = tuple(part for part in parts if part.exact is exact)
+        sampler.mix(some, mix, np.zeros_like(mix[0]), len(score.bars), Uncontrolled())
+        sounds.append(integrated_loudness(mix.T, RATE))
+    assert sounds[0] - sounds[1] == pytest.approx(1, abs=1.5)
 
 
 def test_the_mix_begins_and_ends_in_silence_and_is_wide(sampler: Sampler) -> None:
