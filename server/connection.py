@@ -17,7 +17,10 @@ ABORT: Final = "abort_connection"
 
 @dataclass(frozen=True, slots=True)
 class Timeouts:
-    """Seconds before a connection is ended; `least_rate` in bytes a second is what counts as reading."""
+    """Seconds before a connection is ended; `least_rate` in bytes a second is what counts as reading.
+
+    A body that takes longer than `slow_body` gives its connection up where there are too many.
+    """
 
     head: float = SOCKET_SECONDS
     body_idle: float = SOCKET_SECONDS
@@ -25,6 +28,7 @@ class Timeouts:
     write: float = SOCKET_SECONDS
     keep_alive: float = SOCKET_SECONDS
     linger: float = 2.0
+    slow_body: float = 2.0
     least_rate: float = 1024.0
 
 

@@ -11,8 +11,9 @@ Five countdowns a connection, each ending it (by `abort`: a plain close waits fo
 A request that is refused before its body has arrived is answered and what still comes is dropped for a moment, so
 that the answer is not lost to a reset (RFC 9112, 9.6).
 
-Where a connection is one too many, the one that has been longest without a request is ended for it; only where each is
-being answered, or sends a body, the new one is.
+Where a connection is one too many, another is ended for it: one without a request, else one whose headers are still on
+the way, else one whose body is slow; of those alike the one that has been so for longest. Only where each is being
+answered, or sends a body at speed, the new one is.
 """
 
 import asyncio
@@ -71,6 +72,7 @@ class GuardedProtocol(HttpToolsProtocol):
         self._deaf = False
         self._aborted = False
         self._unasked_since = 0
+        self._body_since = 0.0
         self._taken_at_start = 0
         self._head = Countdown(self.loop, self._head_late)
         self._body_idle = Countdown(self.loop, self._body_late)
@@ -91,20 +93,32 @@ class GuardedProtocol(HttpToolsProtocol):
             self._head.start(self.bounds.timeouts.head)
 
     def _make_room(self) -> None:
-        """End one connection where there are too many: the longest unasked, this one where all others are in use."""
+        """End one connection where there are too many: the most dispensable, this one where all others are in use."""
         others = [peer for peer in self.connections if isinstance(peer, GuardedProtocol) and peer is not self]
         # An aborted one is still listed until the loop has told it so.
         if sum(not peer._aborted for peer in others) >= self.bounds.max_connections:
-            unasked = (peer for peer in others if peer._unasked)
-            last = min(unasked, key=lambda peer: peer._unasked_since, default=self)
+            ranked = (
+                (rank, peer._unasked_since, peer)
+                for peer in others
+                if (rank := peer._dispensable()) is not None
+            )
+            last = min(ranked, key=lambda item: item[:2], default=(0, 0, self))[2]
             last._abort("there are too many connections")
 
-    @property
-    def _unasked(self) -> bool:
-        """Whether it serves nobody: no body is being read and every answer is out, at least to the kernel."""
-        reading = self._awaiting is Awaiting.BODY and not self._deaf
-        writing = self._busy() or self.transport.get_write_buffer_size() > 0
-        return not (self._aborted or reading or writing)
+    def _dispensable(self) -> int | None:
+        """How early it goes where there are too many, 0 before 1; None while it is in use."""
+        if self._aborted or self.transport.get_write_buffer_size() > 0:
+            return None
+        if self._busy():
+            return 2 if self._slow_in_its_body() else None
+        # A body that still arrives after its answer is read by nobody.
+        return 1 if self._awaiting is Awaiting.HEAD else 0
+
+    def _slow_in_its_body(self) -> bool:
+        """Whether all that keeps it is a body that the client takes its time with."""
+        if self._arriving is None or self._arriving is not self._active or self.flow.read_paused:
+            return False
+        return self.loop.time() - self._body_since > self.bounds.timeouts.slow_body
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Tell every request of this connection, which uvicorn does for the last one only."""
@@ -174,6 +188,7 @@ class GuardedProtocol(HttpToolsProtocol):
             return
         self._head.stop()
         self._awaiting = Awaiting.BODY
+        self._body_since = self.loop.time()
         self._body_bytes = 0
         if len(self.url) + sum(len(name) + len(value) for name, value in self.headers) > MAX_HEAD_BYTES:
             self._refuse(HeadersTooLarge(MAX_HEAD_BYTES))

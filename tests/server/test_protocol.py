@@ -512,18 +512,19 @@ def test_many_that_come_at_once_are_each_one_too_many_only_once(small: LiveServe
         assert [read_to_end(client) for client in clients[:-3]] == [b""] * 37
 
 
-def test_the_one_that_has_been_unasked_for_longest_goes_first(small: LiveServer) -> None:
+def test_the_one_that_has_been_unasked_for_longest_goes_first_and_a_slow_head_last(small: LiveServer) -> None:
     with small.connect() as first, small.connect() as second, small.connect() as third:
         second.sendall(b"GET /echo HTTP/1.1\r\nHost: x\r\n")
         for client in (third, first):
             expect_echo(client)
         with small.connect() as fourth:
             expect_echo(fourth)
-            assert read_to_end(second) == b""
+            assert read_to_end(third) == b""
             with small.connect() as fifth:
                 expect_echo(fifth)
-                assert read_to_end(third) == b""
-                expect_echo(first)
+                assert read_to_end(first) == b""
+                second.sendall(b"\r\n")
+                assert read_response(second)[0] == 200
 
 
 def test_where_all_connections_are_busy_the_new_one_is_closed(
@@ -534,19 +535,41 @@ def test_where_all_connections_are_busy_the_new_one_is_closed(
         expect_event(application, "waiting")
         read.sendall(post("/unread", 5))
         expect_event(application, "waiting")
-        sending.sendall(post("/early", 1000))
-        assert read_response(sending)[0] == 200
+        sending.sendall(post("/unread", 1000))
+        expect_event(application, "waiting")
         with small.connect() as fourth:
             assert read_to_end(fourth) == b""
         application.go_on.set()
         read.sendall(b"12345")
         assert read_response(read)[0] == 200
-        sending.sendall(b"x" * 1000)
-        expect_echo(sending)
         with small.connect() as fifth:
             expect_echo(fifth)
             assert read_to_end(read) == b""
     expect_event(application, "noticed")
+
+
+def test_a_body_that_arrives_after_its_answer_keeps_nobody_out(small: LiveServer) -> None:
+    with ExitStack() as stack:
+        answered = [stack.enter_context(small.connect()) for _ in range(3)]
+        for client in answered:
+            client.sendall(post("/early", 60_000))
+            assert read_response(client)[0] == 200
+        with small.connect() as fourth:
+            expect_echo(fourth)
+            assert read_to_end(answered[0]) == b""
+
+
+def test_slow_bodies_keep_nobody_out(application: Application) -> None:
+    protocol = protocol_class(Timeouts(slow_body=0), max_connections=3)
+    with LiveServer(application, protocol) as server, ExitStack() as stack:
+        slow = [stack.enter_context(server.connect()) for _ in range(3)]
+        for client in slow:
+            client.sendall(post("/unread", 1000) + b"x")
+            expect_event(application, "waiting")
+        with server.connect() as fourth:
+            expect_echo(fourth)
+            assert read_to_end(slow[0]) == b""
+        application.go_on.set()
 
 
 def test_an_answer_that_is_not_taken_yet_keeps_its_connection(
