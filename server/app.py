@@ -111,6 +111,7 @@ async def stop(parts: Parts) -> None:
     if not ended:
         _log.error("the worker did not return within %.0f s; leaving without it", WORKER_STOP_SECONDS)
     try:
+        await parts.limits.run(parts.store.sweep)  # writes what the disk refused before
         await parts.limits.run(lambda: save_rates(parts.rates, parts.settings.data_directory))
     except OSError:
         _log.exception("the learnt rates could not be kept")

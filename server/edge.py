@@ -52,6 +52,7 @@ SECURITY_HEADERS: Final = {
 }
 CLIENT_GONE_STATUS: Final = 499
 _EXCHANGE: Final = "server.exchange"
+_HANDLE: Final = re.compile(r"([0-9a-f]{6})[0-9a-f]{10}")
 _REQUEST_ID: Final = re.compile(r"[A-Za-z0-9._-]{1,64}")
 
 
@@ -178,8 +179,7 @@ class Edge:
             level,
             "%s %s %d in %.1f ms, %d bytes",
             scope["method"],
-            # Percent-encoded, so that nothing in a path can forge a line.
-            quote(scope["path"][:MAX_LOGGED_PATH]),
+            logged_path(scope),
             exchange.status or CLIENT_GONE_STATUS,
             seconds * 1000,
             exchange.sent_bytes,
@@ -202,7 +202,7 @@ async def _settle(
         return
     known = _translated(error, scope)
     if answer_for(known).code == INTERNAL_CODE and not isinstance(known, ClientStalled):
-        LOG.error("%s %s failed: %s", scope["method"], quote(scope["path"][:MAX_LOGGED_PATH]), outline(known))
+        LOG.error("%s %s failed: %s", scope["method"], logged_path(scope), outline(known))
     if exchange.status == 0:
         status, headers, body = error_body(known, exchange.id)
         if _has_long_body(Headers(scope=scope)):
@@ -211,6 +211,11 @@ async def _settle(
     else:
         LOG.info("The response was cut short: %s", type(known).__name__)
         scope["state"].get(ABORT, _nothing)()
+
+
+def logged_path(scope: Scope) -> str:
+    """A request's path for the log: percent-encoded, so that it cannot forge a line, and without whole job ids."""
+    return _HANDLE.sub(r"\1…", quote(scope["path"][:MAX_LOGGED_PATH]))
 
 
 def _has_long_body(headers: Headers) -> bool:

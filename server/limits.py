@@ -1,7 +1,7 @@
 """Bounds on concurrent work at the HTTP edge: refuse at once, never wait."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from typing import Final, TypeVar
 
 import anyio
@@ -18,6 +18,7 @@ from server.errors import (
 WORKERS: Final = 20
 RESERVED_WORKERS: Final = 4
 PREPARING: Final = 2
+PREPARATIONS: Final = 32
 LARGE_BODIES: Final = 16
 SYNCHRONOUS: Final = 8
 DOWNLOADS: Final = 4
@@ -77,6 +78,9 @@ class Limits:
         self._workers = anyio.CapacityLimiter(workers - reserved)
         self._reserved = anyio.CapacityLimiter(reserved)
         self._preparing = anyio.CapacityLimiter(PREPARING)
+        # Submissions with a key are admitted one at a time; those that wait for their turn here hold no worker.
+        self.keyed = anyio.CapacityLimiter(1)
+        self.preparations = Slots(PREPARATIONS, "requests being checked", TooManyStreams)
         self.synchronous = Slots(SYNCHRONOUS, "synchronous requests", TooManySynchronous)
         self.downloads = Slots(DOWNLOADS, "downloads", TooManyDownloads)
         self.uploads = Slots(UPLOADS, "uploads", TooManyUploads)
@@ -89,10 +93,15 @@ class Limits:
         """Run a blocking call in the pool; waits for a free worker, raises what the call raises."""
         return await anyio.to_thread.run_sync(call, limiter=self._workers)
 
-    async def run_preparing(self, call: Callable[[], Returned]) -> Returned:
-        """As `run`, for reading and checking what a request asks for: a few at a time, since it is all pure Python."""
-        async with self._preparing:
-            return await self.run(call)
+    @asynccontextmanager
+    async def preparing(self) -> AsyncIterator[None]:
+        """A turn to read and check what a request asks for: few at a time, since it is all pure Python.
+
+        Raises TooManyStreams at once where too many wait for theirs.
+        """
+        with self.preparations.slot():
+            async with self._preparing:
+                yield
 
     async def run_reserved(self, call: Callable[[], Returned]) -> Returned:
         """As `run`, on the workers kept for cancelling, deleting and giving back, which never wait behind other work."""

@@ -78,6 +78,7 @@ class StatusBoard:
             "downloads": limits.downloads.held,
             "uploads": limits.uploads.held,
             "large_bodies": limits.large_bodies.held,
+            "preparations": limits.preparations.held,
             "log_streams": limits.log_streams.held,
             "event_streams": limits.event_streams.held,
             "waits": limits.waits.held,

@@ -4,10 +4,10 @@ import asyncio
 import json
 import time
 from collections.abc import AsyncGenerator, Callable
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from typing import TypeVar
 
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
 
@@ -76,8 +76,12 @@ class NativeRoutes:
             self._gate.check(owner, key)  # again: others may have been faster while this one waited its turn
             return prepare(read(payload))
 
-        prepared = await self._limits.run_preparing(checked)
-        admitted = await self._limits.run(lambda: self._gate.admit(prepared, owner, key))
+        async with self._limits.preparing():
+            await _still_there(request)
+            prepared = await self._limits.run(checked)
+        async with self._limits.keyed if key else nullcontext():
+            await _still_there(request)
+            admitted = await self._limits.run(lambda: self._gate.admit(prepared, owner, key))
         if admitted.queued is not None:
             queued = fields_of(admitted.queued)
             return json_response({name: queued[name] for name in SUBMISSION}, status=202)
@@ -161,6 +165,12 @@ class NativeRoutes:
                 if job["status"] in _FINISHED:
                     return
                 await changed.wait()
+
+
+async def _still_there(request: Request) -> None:
+    """Raise ClientDisconnect where the client has gone meanwhile: what it asked for is not begun."""
+    if await request.is_disconnected():
+        raise ClientDisconnect
 
 
 def _job_id(request: Request) -> str:

@@ -87,6 +87,13 @@ def test_a_task_that_ends_early_is_told(caplog: pytest.LogCaptureFixture) -> Non
     assert "unforeseen" in caplog.text
 
 
+def test_a_stop_writes_what_the_disk_refused_before(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
+    swept: list[int] = []
+    monkeypatch.setattr(parts.store, "sweep", lambda: swept.append(1))
+    asyncio.run(stop(parts))
+    assert swept == [1]
+
+
 def test_a_full_disk_does_not_hold_up_the_stop(
     parts: Parts, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -12,7 +12,7 @@ from starlette.types import Message, Receive, Scope, Send
 from engine.errors import InvalidRequest
 from server.access import HostRule, Keys, OriginRule, PublicPaths
 from server.connection import ABORT
-from server.edge import Admittance, Edge
+from server.edge import Admittance, Edge, logged_path
 from server.errors import ClientStalled
 from server.jobs.errors import QueueFull
 from server.limits import MAX_BODY_BYTES
@@ -348,3 +348,8 @@ def test_websockets_are_turned_away_and_the_lifespan_passes() -> None:
 
     assert asyncio.run(run()) == [{"type": "websocket.close", "code": 1008}]
     assert seen == ["lifespan"]
+
+
+def test_a_logged_path_forges_no_line_and_holds_no_whole_handle() -> None:
+    path = "/job/0123456789abcdef\nINFO forged"
+    assert logged_path({"path": path}) == "/job/012345…%0AINFO%20forged"

@@ -104,3 +104,31 @@ def test_cancelling_finds_a_worker_while_all_others_are_busy() -> None:
         return done
 
     assert anyio.run(run) == "cancelled"
+
+
+def test_those_who_wait_to_be_checked_are_few_and_take_turns() -> None:
+    limits = Limits()
+    most, now = 0, 0
+
+    async def check(go_on: anyio.Event) -> None:
+        nonlocal most, now
+        async with limits.preparing():
+            now += 1
+            most = max(most, now)
+            await go_on.wait()
+            now -= 1
+
+    async def run() -> int:
+        go_on = anyio.Event()
+        async with anyio.create_task_group() as group:
+            for _ in range(limits.preparations.total):
+                group.start_soon(check, go_on)
+            await anyio.wait_all_tasks_blocked()
+            with pytest.raises(TooManyStreams):
+                async with limits.preparing():
+                    pass
+            go_on.set()
+        return limits.preparations.held
+
+    assert anyio.run(run) == 0
+    assert most == 2

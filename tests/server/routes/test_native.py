@@ -1,14 +1,20 @@
 """The native API over the built-in band."""
 
+import asyncio
 import io
 import json
 
 import numpy as np
 import pytest
+from starlette.requests import ClientDisconnect, Request
+from starlette.types import Message
 
 from engine.audio import decode
+from engine.catalogue import Catalogue
 from engine.score import parse
 from server.jobs.errors import QueueFull
+from server.operations import Operations
+from server.routes.native import NativeRoutes
 from tests.server.product import Product
 
 LYRICS = "[Verse]\nThe kettle sings\n[Chorus]\nOh carry me home\n[Outro]\n"
@@ -208,6 +214,22 @@ def test_an_idempotency_key_is_short_visible_ascii(studio: Product, key: str) ->
     headers = [(b"idempotency-key", key.encode())]
     answer = studio.client.post("/synth", json={"abc": TUNE}, headers=headers)
     assert (answer.status_code, answer.json()["field"]) == (400, "Idempotency-Key")
+
+
+def test_what_a_client_asked_for_that_has_gone_is_not_begun(studio: Product) -> None:
+    limits = studio.parts.limits
+    operations = Operations(Catalogue(), lambda: 0)
+    routes = NativeRoutes(operations, studio.parts.gate, studio.parts.book, studio.parts.watch, limits)
+    coming = iter([{"type": "http.request", "body": json.dumps({"abc": TUNE}).encode()}])
+
+    async def receive() -> Message:
+        return next(coming, {"type": "http.disconnect"})
+
+    scope = {"type": "http", "method": "POST", "path": "/synth", "headers": [], "state": {"owner": ""}}
+    before = studio.client.get("/status").json()["queue"]
+    with pytest.raises(ClientDisconnect):
+        asyncio.run(routes.synth(Request(scope, receive)))
+    assert studio.client.get("/status").json()["queue"] == before
 
 
 def test_a_job_route_lists_its_methods(studio: Product) -> None:
