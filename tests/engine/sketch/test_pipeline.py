@@ -232,3 +232,12 @@ def test_decoded_songs_stay_below_full_scale(model: SketchModel, style: str) -> 
         between = np.fft.irfft(np.fft.rfft(some, axis=0), 4 * len(some), axis=0) * 4
         assert np.abs(between).max() <= 1
         assert integrated_loudness(decoded, rate) == pytest.approx(-14, abs=0.3)
+
+
+@pytest.mark.parametrize("style", ["jazz", "folk, acoustic guitar, warm"])
+def test_an_mp3_of_a_song_stays_below_full_scale(model: SketchModel, style: str) -> None:
+    track = next(iter(model.generate(song(style=style, lyrics=LYRICS), Uncontrolled())))
+    file = io.BytesIO()
+    encode(track.samples, track.sample_rate_hz, "mp3", 128, file)
+    file.seek(0)
+    assert 0.5 < float(np.abs(decode(file)[0]).max()) < 1.0
