@@ -90,12 +90,17 @@ async def sweep_for_ever(parts: Parts, pause: Callable[[float], Awaitable[None]]
     while True:
         await pause(SWEEP_SECONDS)
         try:
-            expired = await parts.limits.run(parts.store.sweep)
-            if expired:
-                _log.info("%d results or records of jobs have expired", expired)
-            await parts.limits.run(lambda: save_rates(parts.rates, parts.settings.data_directory))
+            await _tidy(parts)
         except OSError:
             _log.exception("the sweep failed; it is tried again in %.0f s", SWEEP_SECONDS)
+
+
+async def _tidy(parts: Parts) -> None:
+    """Remove what has expired, write what the disk refused before, keep the learnt rates. Raises OSError."""
+    expired = await parts.limits.run(parts.store.sweep)
+    if expired:
+        _log.info("%d results or records of jobs have expired", expired)
+    await parts.limits.run(lambda: save_rates(parts.rates, parts.settings.data_directory))
 
 
 def begin_stop(parts: Parts) -> None:
@@ -111,8 +116,7 @@ async def stop(parts: Parts) -> None:
     if not ended:
         _log.error("the worker did not return within %.0f s; leaving without it", WORKER_STOP_SECONDS)
     try:
-        await parts.limits.run(parts.store.sweep)  # writes what the disk refused before
-        await parts.limits.run(lambda: save_rates(parts.rates, parts.settings.data_directory))
+        await _tidy(parts)
     except OSError:
-        _log.exception("the learnt rates could not be kept")
+        _log.exception("some records or the learnt rates could not be kept")
     parts.watch.unbind()

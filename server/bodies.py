@@ -7,6 +7,7 @@ from collections import Counter
 from contextlib import ExitStack, aclosing
 from typing import Final, NoReturn
 
+from starlette.datastructures import Headers
 from starlette.requests import Request
 
 from server.errors import BodyTooLarge, InvalidJson, UnsupportedMedia
@@ -43,10 +44,15 @@ def check_json_type(content_type: str) -> None:
         raise UnsupportedMedia(kind, "application/json")
 
 
-def check_declared_size(request: Request, limit: int) -> None:
+def declared_size(headers: Headers) -> int:
+    """Bytes that the Content-Length tells of; 0 where there is none or it cannot be read."""
+    declared = headers.get("content-length", "")
+    return int(declared[:20]) if declared.isdecimal() else 0
+
+
+def check_declared_size(headers: Headers, limit: int) -> None:
     """Raise BodyTooLarge where the Content-Length alone says so."""
-    declared = request.headers.get("content-length", "")
-    if declared.isdecimal() and int(declared[:20]) > limit:
+    if declared_size(headers) > limit:
         raise BodyTooLarge(limit)
 
 
@@ -55,7 +61,7 @@ async def read_bounded(request: Request, limit: int, limits: Limits) -> bytes:
 
     Raises BodyTooLarge, TooManyUploads; Starlette's ClientDisconnect where the client goes before its end.
     """
-    check_declared_size(request, limit)
+    check_declared_size(request.headers, limit)
     chunks: list[bytes] = []
     size = 0
     async with aclosing(request.stream()) as stream:

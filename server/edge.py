@@ -18,10 +18,10 @@ from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from server.access import HostRule, Keys, OriginRule, PublicPaths
+from server.bodies import check_declared_size, declared_size
 from server.connection import ABORT
 from server.errors import (
     INTERNAL_CODE,
-    BodyTooLarge,
     ClientStalled,
     MethodNotAllowed,
     UnknownRoute,
@@ -168,9 +168,7 @@ class Edge:
         headers = Headers(scope=scope)
         if scope["path"] not in self._admittance.public:
             scope["state"]["owner"] = self._admittance.keys.owner(headers)
-        length = headers.get("content-length", "")
-        if length.isdecimal() and int(length[:20]) > MAX_BODY_BYTES:
-            raise BodyTooLarge(MAX_BODY_BYTES)
+        check_declared_size(headers, MAX_BODY_BYTES)
 
     def _log(self, scope: Scope, exchange: Exchange, seconds: float) -> None:
         well = 0 < exchange.status < 400
@@ -219,8 +217,7 @@ def logged_path(scope: Scope) -> str:
 
 
 def _has_long_body(headers: Headers) -> bool:
-    length = headers.get("content-length", "")
-    return "transfer-encoding" in headers or (length.isdecimal() and int(length[:20]) > MAX_DRAINED_BYTES)
+    return "transfer-encoding" in headers or declared_size(headers) > MAX_DRAINED_BYTES
 
 
 def _translated(error: Exception, scope: Scope) -> Exception:

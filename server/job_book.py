@@ -30,12 +30,8 @@ class JobBook:
 
     def describe(self, job_id: str, owner: str) -> dict[str, JSON]:
         """The answer of `GET /job`. Raises UnknownEntry, EntryExpired."""
-        view = self._live(job_id)
-        if view is not None:
-            if view.owner != owner:
-                raise UnknownEntry(job_id)
-            return fields_of(view)
-        return self._of_entry(self.entry(job_id, owner))
+        view = self._live(job_id, owner)
+        return self._of_entry(self.entry(job_id, owner)) if view is None else fields_of(view)
 
     def entry(self, job_id: str, owner: str) -> Entry:
         """The store's record of the owner's job. Raises UnknownEntry, EntryExpired."""
@@ -69,8 +65,7 @@ class JobBook:
 
         Touches no disk. Raises UnknownEntry, EntryExpired.
         """
-        view = self._live(job_id)
-        if view is not None and view.owner == owner:
+        if self._live(job_id, owner) is not None:
             with suppress(UnknownJob):  # where it ended between the two looks
                 state = self._queue.cancel(job_id)
                 return str(state), state is JobState.CANCELLED
@@ -123,16 +118,18 @@ class JobBook:
 
     def _ended(self, job_id: str, owner: str) -> Entry:
         """The record of the owner's job that has left the queue."""
-        view = self._live(job_id)
-        if view is not None and view.owner == owner:
+        view = self._live(job_id, owner)
+        if view is not None:
             raise NotStored(job_id, f"This job is {view.state}; wait for its end, or cancel it.")
         return self.entry(job_id, owner)
 
-    def _live(self, job_id: str) -> JobView | None:
+    def _live(self, job_id: str, owner: str) -> JobView | None:
+        """The owner's job while the queue has it."""
         try:
-            return self._queue.view(job_id)
+            view = self._queue.view(job_id)
         except UnknownJob:
             return None
+        return view if view.owner == owner else None
 
     def _of_entry(self, entry: Entry) -> dict[str, JSON]:
         detail = entry.detail

@@ -67,7 +67,7 @@ class NativeRoutes:
         self, request: Request, read: Callable[[object], Asked], prepare: Callable[[Asked], Prepared]
     ) -> Response:
         owner, sent_key = request.state.owner, request.headers.get("idempotency-key")
-        check_declared_size(request, MAX_JSON_BYTES)
+        check_declared_size(request.headers, MAX_JSON_BYTES)
         self._gate.check(owner, sent_key or "")
         key = check_idempotency_key(sent_key)
         payload = await read_json_object(request, self._limits)

@@ -200,6 +200,16 @@ def test_a_trickling_body_is_ended_when_its_whole_time_is_up(
     expect_event(application, "disconnected")
 
 
+def expect_patience(client: socket.socket, application: Application) -> None:
+    """The server waits longer than a body may stand still, then reads on."""
+    expect_event(application, "waiting")
+    client.settimeout(TIMEOUTS.body_idle * 1.6)
+    with pytest.raises(TimeoutError):
+        client.recv(1)
+    application.go_on.set()
+    client.settimeout(PATIENCE_SECONDS)
+
+
 def test_a_slow_but_steady_upload_lives(live: LiveServer) -> None:
     with live.connect() as client:
         client.sendall(post("/echo", 600))
@@ -215,12 +225,7 @@ def test_an_uploader_whom_the_server_does_not_read_is_not_at_fault(
 ) -> None:
     with live.connect() as client:
         client.sendall(post("/unread", 150_000) + b"x" * 150_000)
-        expect_event(application, "waiting")
-        client.settimeout(TIMEOUTS.body_idle * 1.6)
-        with pytest.raises(TimeoutError):
-            client.recv(1)
-        application.go_on.set()
-        client.settimeout(PATIENCE_SECONDS)
+        expect_patience(client, application)
         status, _, body = read_response(client)
     assert (status, json.loads(body)["bytes"]) == (200, 150_000)
 
@@ -230,12 +235,7 @@ def test_a_client_that_waits_for_100_continue_is_not_at_fault(
 ) -> None:
     with live.connect() as client:
         client.sendall(post("/unread", 5, "Expect: 100-continue"))
-        expect_event(application, "waiting")
-        client.settimeout(TIMEOUTS.body_idle * 1.6)
-        with pytest.raises(TimeoutError):
-            client.recv(1)
-        application.go_on.set()
-        client.settimeout(PATIENCE_SECONDS)
+        expect_patience(client, application)
         assert read_response(client)[0] == 100
         client.sendall(b"12345")
         assert read_response(client)[0] == 200
