@@ -19,6 +19,9 @@ class Control(Protocol):
     def report(self, phase: str, fraction: float, **counters: int) -> None:
         """Say that `fraction` (0 to 1) of `phase` is done; counters are raw numbers such as bars or tokens."""
 
+    def expect(self, phase: str, units: float, source: str = "history") -> None:
+        """Correct the size of the current or a coming phase; `source` as in `engine.song_model.Expected`."""
+
 
 class Uncontrolled:
     """A control for work that nobody watches or stops."""
@@ -28,3 +31,6 @@ class Uncontrolled:
 
     def report(self, phase: str, fraction: float, **counters: int) -> None:
         """Tell nobody."""
+
+    def expect(self, phase: str, units: float, source: str = "history") -> None:
+        """Estimate nothing."""

@@ -7,6 +7,8 @@ EngineError
 ├── ScoreError       a score cannot be read, at a line and column
 ├── UnknownModel     no model of that name is present
 ├── OutOfMemory      the work needs more memory than the device has
+├── CheckpointError  a checkpoint's files are missing, damaged or of another shape
+├── DeviceError      the device asked for is not there or cannot do the work
 └── CorruptBank      the sound bank cannot be read
 """
 
@@ -50,6 +52,14 @@ class UnknownModel(EngineError):
 
 class OutOfMemory(EngineError):
     """The work needs more memory than the device has."""
+
+
+class CheckpointError(EngineError):
+    """A checkpoint's files are missing, damaged or of another shape; the message names the folder and lists what is wrong."""
+
+
+class DeviceError(EngineError):
+    """The device asked for is not there, or cannot compute in the precision asked for."""
 
 
 class CorruptBank(EngineError):
