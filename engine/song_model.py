@@ -111,8 +111,18 @@ class LatentCodec(Protocol):
     def decode(self, latents: Latents, control: Control) -> Samples:
         """Samples (1920 T - 64, 2) at 48 kHz, not clipped."""
 
+    def levelled(self, samples: Samples, peak_clip: int) -> Samples:
+        """Decoded samples as songs are given out: the (1 - peak_clip / 10^6) quantile at full scale, the rest clipped.
+
+        `peak_clip` as in requests, so 0 is the true peak; not called for wav32, which keeps what `decode` gave.
+        """
+
     def encode_stages(self, seconds: float) -> list[Expected]:
         """Phases of `encode` of audio of that length."""
 
     def decode_stages(self, frames: int) -> list[Expected]:
         """Phases of `decode` of so many latent rows."""
+
+
+class SongCodec(SongModel, LatentCodec, Protocol):
+    """A model of songs that also lends its audio codec."""
