@@ -46,6 +46,7 @@ def test_leaving_everything_out_gives_the_documented_defaults() -> None:
         "style": "folk",
         "lyrics": "",
         "abc": "",
+        "abc_tokens": "",
         "cot": "full",
         "duration": 360.0,
         "lm_seed": -1,
@@ -61,6 +62,7 @@ def test_leaving_everything_out_gives_the_documented_defaults() -> None:
         "peak_clip": 10,
         "output_format": "mp3",
         "mp3_bitrate": 128,
+        "fingerprint": None,
         "abc_sampling": {
             "temperature": 0.7,
             "top_p": 0.9,
@@ -329,3 +331,57 @@ def test_any_payload_is_read_or_refused_with_a_sentence(payload: object) -> None
     else:
         request = read_sketch(payload)
         assert request.style.strip() or request.lyrics.strip() or request.abc.strip()
+
+
+def test_the_ids_of_a_score_are_numbers_below_the_control_tokens() -> None:
+    request = read_song({"abc": "X:1", "abc_tokens": " 0, 151642 ,7"})
+    assert request.score_ids == (0, 151_642, 7)
+    assert read_song({"style": "folk"}).score_ids == ()
+
+
+@pytest.mark.parametrize("wrong", ["151643", "1,,2", "x", "-1", "1" * 7, 5, ",".join(["1"] * 24_577)])
+def test_what_is_no_list_of_a_score_s_ids_is_refused(wrong: object) -> None:
+    assert refused(abc_tokens=wrong).field == "abc_tokens"
+
+
+@pytest.mark.parametrize(
+    "fine", [None, {}, {"device": "cpu", "threads": 2, "exact": True, "gap": None, "x": 0.5}]
+)
+def test_a_fingerprint_is_a_flat_object_or_nothing(fine: object) -> None:
+    request = read_song({"style": "folk", "fingerprint": fine})
+    assert request.fingerprint == fine
+    assert read_song(json.loads(request.model_dump_json())) == request
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        "cpu",
+        [],
+        {"device": {}},
+        {"device": "x" * 201},
+        {"x" * 201: 1},
+        {"device": "\ud800"},
+        {"device": float("nan")},
+        {"device": 10**400},
+        {str(n): n for n in range(33)},
+        {1: 2},
+    ],
+)
+def test_a_fingerprint_is_small(wrong: object) -> None:
+    error = refused(fingerprint=wrong)
+    assert error.field == "fingerprint"
+    assert str(error).startswith("fingerprint must be null or a flat JSON object of at most 32 short entries")
+
+
+def test_a_replay_tells_what_its_score_was_drawn_as_and_on_what() -> None:
+    request = read_song(
+        {"style": "folk", "fingerprint": {"device": "old"}, "abc_tokens": "9", "seed": 1, "lm_seed": 1}
+    )
+    plain = replay_of(request, 0, 0, abc="X:1")
+    assert not {"abc_tokens", "fingerprint"} & set(plain)
+    told = replay_of(request, 0, 0, abc="X:1", abc_tokens=(4, 5), fingerprint={"device": "cpu"})
+    assert (told["abc_tokens"], told["fingerprint"]) == ("4,5", {"device": "cpu"})
+    assert read_song(told).score_ids == (4, 5)
+    off = request.model_copy(update={"cot": "off"})
+    assert "abc_tokens" not in replay_of(off, 0, 0, abc="X:1", abc_tokens=(4, 5))
