@@ -1,0 +1,31 @@
+"""The sentences in which a checkpoint is refused."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from engine.errors import CheckpointError
+
+SHOWN = 8  # names of each kind of fault that are listed
+
+
+def unusable(folder: Path, fault: str) -> CheckpointError:
+    """The error for a checkpoint of which `fault` is true; it says how to mend it."""
+    return CheckpointError(
+        f"The checkpoint in {folder} cannot be used: {fault}. Fetch it again with `yue2-studio pull`, "
+        "or name another folder."
+    )
+
+
+def unreadable(folder: Path, name: str, error: OSError) -> CheckpointError:
+    """The error for a file, or with `name` empty a folder, that the system does not let us read."""
+    file = f"{name} in it" if name else "it"
+    return CheckpointError(
+        f"The checkpoint in {folder} cannot be used: {file} cannot be read ({error.strerror or error}). "
+        "Give the server leave to read it, or name another folder."
+    )
+
+
+def listed(kind: str, names: Sequence[str]) -> str:
+    """`3 tensors missing (a, b, c)`, with the first eight names."""
+    more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
+    return f"{len(names)} {kind} ({', '.join(names[:SHOWN])}{more})"
