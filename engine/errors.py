@@ -9,6 +9,7 @@ EngineError
 ├── OutOfMemory      the work needs more memory than the device has
 ├── CheckpointError  a checkpoint's files are missing, damaged or of another shape
 ├── DeviceError      the device asked for is not there or cannot do the work
+├── NumericalError   a model computed values that are not finite
 └── CorruptBank      the sound bank cannot be read
 """
 
@@ -60,6 +61,10 @@ class CheckpointError(EngineError):
 
 class DeviceError(EngineError):
     """The device asked for is not there, or cannot compute in the precision asked for."""
+
+
+class NumericalError(EngineError):
+    """A model computed values that are not finite; its weights, its input or its precision are to blame."""
 
 
 class CorruptBank(EngineError):
