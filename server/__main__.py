@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from server.commands.pull import pull
 from server.commands.serve import serve
 from server.commands.sing import sing
 from server.commands.status import status
@@ -15,7 +16,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-for command in (serve, sing, status):
+for command in (serve, sing, status, pull):
     app.command()(command)
 
 

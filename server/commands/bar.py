@@ -37,6 +37,9 @@ class Bar:
         """Show the phase and how far it is, 0 to 1."""
         self._progress.update(self._task, description=phase, completed=fraction)
 
+    def expect(self, phase: str, units: float, source: str = "history") -> None:
+        """Estimate nothing: the bar shows shares."""
+
     def waiting(self, seconds: float, reason: str) -> None:
         """Say why nothing moves, and for how long."""
         self.console.print(f"{reason} Trying again in {seconds:.0f} s.", highlight=False, markup=False)

@@ -3,7 +3,7 @@
 0    done
 1    failed: the sentence says why
 2    the arguments, the settings or the request are wrong
-3    the server cannot be reached, or something else answers at its address
+3    the server or the hub cannot be reached, or something else answers at its address
 130  interrupted with Ctrl-C; nothing half-written is left behind
 143  ended by SIGTERM, in the same way
 """
@@ -37,6 +37,7 @@ def told() -> Iterator[None]:
     """End the command with a sentence and a code where the block raises one of the project's errors."""
     from engine.errors import EngineError
     from server.client.errors import ClientError
+    from server.commands.hub_errors import PullError
     from server.errors import EdgeError
     from server.starting import StartError
     from storage.errors import StorageError
@@ -49,7 +50,7 @@ def told() -> Iterator[None]:
     except KeyboardInterrupt:
         say("Interrupted.")
         raise typer.Exit(INTERRUPTED) from None
-    except (ClientError, EngineError, EdgeError, StartError, StorageError) as error:
+    except (ClientError, EngineError, EdgeError, PullError, StartError, StorageError) as error:
         say(str(error))
         raise typer.Exit(code_of(error)) from None
     except OSError as error:
@@ -81,11 +82,12 @@ def code_of(error: Exception) -> int:
     """The exit code of one of the project's errors."""
     from engine.errors import InvalidRequest, ScoreError, UnknownModel
     from server.client.errors import BadAddress, BadAnswer, Refused, Unreachable
+    from server.commands.hub_errors import HubUnreachable, NotAgreed
     from server.errors import SettingsError
 
-    if isinstance(error, BadAddress | BadAnswer | Unreachable):
+    if isinstance(error, BadAddress | BadAnswer | Unreachable | HubUnreachable):
         return NO_SERVER
-    if isinstance(error, InvalidRequest | ScoreError | UnknownModel | SettingsError):
+    if isinstance(error, InvalidRequest | ScoreError | UnknownModel | SettingsError | NotAgreed):
         return WRONG
     if isinstance(error, Refused) and error.field:
         return WRONG

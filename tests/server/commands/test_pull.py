@@ -1,0 +1,333 @@
+"""Fetching the models from a hub that is a double."""
+
+import fcntl
+import hashlib
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections import deque
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import huggingface_hub
+import pytest
+from typer.testing import CliRunner, Result
+
+from server.__main__ import app
+from tests.server.commands.hub_double import COMMIT, Hub, hub_double
+
+TINY = Path(__file__).parents[2] / "data" / "yue2"
+WEIGHTS = bytes(range(256)) * 64
+MODEL, VAE = "m-a-p/YuE2-3B", "m-a-p/YuE2-Vae"
+Pull = Callable[..., Result]
+
+
+def manifest(weights: bytes) -> bytes:
+    digest = hashlib.sha256(weights).hexdigest()
+    return json.dumps(
+        {"schema": 1, "files": {"model.safetensors": {"bytes": len(weights), "sha256": digest}}}
+    ).encode()
+
+
+@pytest.fixture
+def hub() -> Iterator[Hub]:
+    """A hub with both repositories, a few kilobytes large, and what else such repositories hold."""
+    with hub_double() as double:
+        both = {
+            "config.json": b"{}",
+            "LICENSE": b"CC BY-NC 4.0",
+            "README.md": b"# YuE2",
+            "modeling.py": b"boom",
+        }
+        weights = {"model.safetensors": WEIGHTS, "weights_manifest.json": manifest(WEIGHTS)}
+        language = {
+            "qwen.tiktoken": b"IQ== 0\n",
+            "yue2_generation_config.json": b"{}",
+            "licenses/a-MIT.txt": b"MIT",
+        }
+        double.repos = {MODEL: both | weights | language, VAE: both | weights}
+        yield double
+    huggingface_hub.close_session()
+
+
+@pytest.fixture
+def pull(hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pull:
+    """`yue2-studio pull --yes` into a folder, from that hub."""
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_DISABLE_TELEMETRY", True)
+    monkeypatch.setattr("huggingface_hub.constants.HF_TOKEN_PATH", str(tmp_path / "no-token"))
+    monkeypatch.setattr("server.commands.fetching.PAUSES_SECONDS", (0.0, 0.0))
+
+    def run(*arguments: str, yes: bool = True, **environ: str) -> Result:
+        words = ["pull", "--into", str(tmp_path / "models"), *(["--yes"] if yes else []), *arguments]
+        return CliRunner().invoke(app, words, env={"HF_ENDPOINT": hub.address, "HF_TOKEN": None, **environ})
+
+    return run
+
+
+def fetched(tmp_path: Path) -> set[str]:
+    root = tmp_path / "models"
+    return {path.relative_to(root).as_posix() for path in root.rglob("*") if path.is_file()}
+
+
+def test_both_models_are_fetched_and_nothing_that_could_run(pull: Pull, tmp_path: Path) -> None:
+    answer = pull()
+    assert answer.exit_code == 0, answer.stderr
+    models = tmp_path / "models"
+    assert answer.stdout == f"YUE2_MODEL={models}/YuE2-3B\nYUE2_VAE={models}/YuE2-Vae\n"
+    common = {"config.json", "LICENSE", "model.safetensors", "weights_manifest.json", ".pulled.json"}
+    language = {"qwen.tiktoken", "yue2_generation_config.json", "licenses/a-MIT.txt"}
+    expected = {f"YuE2-3B/{name}" for name in common | language} | {f"YuE2-Vae/{name}" for name in common}
+    assert fetched(tmp_path) == expected
+    assert (models / "YuE2-3B" / "model.safetensors").read_bytes() == WEIGHTS
+
+
+def test_size_and_licence_come_first(pull: Pull) -> None:
+    told = pull().stderr
+    assert "CC BY-NC 4.0, not for commercial use; https://creativecommons.org/licenses/by-nc/4.0/" in told
+    assert f"m-a-p/YuE2-3B (16.6 kB, commit {COMMIT[:12]})" in told
+    assert "33.1 kB in all." in told
+
+
+def test_a_second_run_asks_nobody(pull: Pull, hub: Hub) -> None:
+    pull()
+    hub.seen.clear()
+    answer = pull(yes=False)
+    assert (answer.exit_code, hub.seen) == (0, [])
+    assert answer.stderr.startswith("The models are already there.")
+    assert "YUE2_MODEL=" in answer.stdout
+
+
+def test_a_commit_or_branch_is_part_of_what_is_there(pull: Pull, hub: Hub) -> None:
+    pull()
+    hub.seen.clear()
+    assert pull("--model-revision", COMMIT).exit_code == 0
+    assert hub.seen == []
+    hub.revisions += ("v2",)
+    assert pull("--model-revision", "v2").exit_code == 0
+    assert hub.sent["model.safetensors"] == 2 * len(WEIGHTS)  # the same content is not fetched again
+
+
+def test_a_changed_file_is_noticed_and_fetched_again(pull: Pull, hub: Hub, tmp_path: Path) -> None:
+    pull()
+    weights = tmp_path / "models" / "YuE2-Vae" / "model.safetensors"
+    weights.write_bytes(bytes(len(WEIGHTS)))
+    assert pull().exit_code == 0
+    assert weights.read_bytes() == WEIGHTS
+    assert hub.sent["model.safetensors"] == 3 * len(WEIGHTS)
+
+
+def test_a_broken_connection_is_gone_on_from(pull: Pull, hub: Hub) -> None:
+    hub.cuts = deque([5000, 3000])
+    answer = pull()
+    assert answer.exit_code == 0, answer.stderr
+    asked = [one.get("range") for one in hub.asked("/-/model.safetensors")]
+    assert asked == [None, "bytes=5000-", "bytes=8000-", None]
+    assert hub.sent["model.safetensors"] == 2 * len(WEIGHTS)
+    assert "broke" in answer.stderr
+    assert "Trying again in 0 s." in " ".join(answer.stderr.split())
+
+
+def test_a_hub_that_does_no_ranges_is_begun_again_with(pull: Pull, hub: Hub, tmp_path: Path) -> None:
+    hub.cuts, hub.ranges = deque([5000]), False
+    assert pull().exit_code == 0
+    assert (tmp_path / "models" / "YuE2-3B" / "model.safetensors").read_bytes() == WEIGHTS
+
+
+def test_a_hub_that_sends_nothing_is_given_up_and_what_came_is_kept(
+    pull: Pull, hub: Hub, tmp_path: Path
+) -> None:
+    hub.cuts = deque([5000, 0, 0, 0])
+    answer = pull()
+    assert answer.exit_code == 3
+    assert "Nothing came in 3 attempts; run this again later." in answer.stderr
+    (part,) = (tmp_path / "models" / "YuE2-3B").glob(".model.safetensors.*.part")
+    assert part.stat().st_size == 5000
+    again = pull()
+    assert again.exit_code == 0
+    assert "of which are there already" in again.stderr
+    assert hub.sent["model.safetensors"] == 2 * len(WEIGHTS)
+
+
+def test_a_busy_hub_is_waited_for(pull: Pull, hub: Hub) -> None:
+    hub.statuses = {"model.safetensors": deque([503, 429])}
+    answer = pull()
+    assert answer.exit_code == 0
+    assert "The hub answers 503. Trying again" in " ".join(answer.stderr.split())
+
+
+def test_wrong_bytes_are_fetched_once_more(pull: Pull, hub: Hub) -> None:
+    hub.spoilt = deque(["model.safetensors"])
+    assert pull().exit_code == 0
+    assert hub.sent["model.safetensors"] == 3 * len(WEIGHTS)
+
+
+@pytest.mark.parametrize("path", ["model.safetensors", "config.json"])
+def test_wrong_bytes_twice_are_not_kept(pull: Pull, hub: Hub, tmp_path: Path, path: str) -> None:
+    hub.spoilt = deque([path, path])
+    answer = pull()
+    assert answer.exit_code == 1
+    assert f"{path} came twice with another content than m-a-p/YuE2-3B promises" in answer.stderr
+    assert f"YuE2-3B/{path}" not in fetched(tmp_path)
+
+
+def test_weights_that_the_manifest_does_not_name_are_refused_before_they_come(pull: Pull, hub: Hub) -> None:
+    hub.repos[VAE]["weights_manifest.json"] = manifest(b"others")
+    answer = pull()
+    assert answer.exit_code == 1
+    assert "are not those that its weights_manifest.json names" in answer.stderr
+    assert hub.sent["model.safetensors"] == len(WEIGHTS)  # the other model's
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "sentence"),
+    [
+        (["--model-repo", "nobody/nothing"], 1, "There is no repository nobody/nothing at"),
+        (["--model-revision", "v9"], 1, "m-a-p/YuE2-3B has no revision 'v9'"),
+        (["--model-repo", "a//b"], 1, "cannot be a repository's name"),
+        (["--model-repo", VAE, "--vae-repo", MODEL], 1, "and so is no language model of YuE2"),
+        (["--model-repo", "x/YuE2-Vae"], 2, "both repositories have the same name"),
+    ],
+)
+def test_a_wrong_choice_is_a_sentence(pull: Pull, arguments: list[str], code: int, sentence: str) -> None:
+    answer = pull(*arguments)
+    assert answer.exit_code == code
+    assert sentence in " ".join(answer.stderr.split())
+
+
+@pytest.mark.parametrize(
+    ("status", "sentence"), [(403, "accept its terms"), (500, "try again later"), (200, "not as a model hub")]
+)
+def test_what_the_hub_says_is_told(pull: Pull, hub: Hub, status: int, sentence: str) -> None:
+    hub.statuses = {MODEL: deque([status])}
+    answer = pull()
+    assert answer.exit_code == (3 if status == 200 else 1)
+    assert sentence in answer.stderr
+
+
+def test_a_file_that_is_refused_is_a_sentence(pull: Pull, hub: Hub) -> None:
+    hub.statuses = {"qwen.tiktoken": deque([404])}
+    answer = pull()
+    assert answer.exit_code == 1
+    assert "refuses qwen.tiktoken of m-a-p/YuE2-3B with status 404" in answer.stderr
+
+
+def test_the_token_goes_to_the_hub_and_no_further(pull: Pull, hub: Hub) -> None:
+    assert pull(HF_TOKEN="hf_secret").exit_code == 0
+    assert {one.get("authorization") for one in hub.asked("/resolve/" + COMMIT + "/model.safetensors")} == {
+        "Bearer hf_secret"
+    }
+    assert {one.get("authorization") for one in hub.asked("/-/model.safetensors")} == {None}
+    assert not [path for _, path, _ in hub.seen if "agent" in path or "telemetry" in path]
+
+
+def test_nobody_to_ask_means_no(pull: Pull, hub: Hub) -> None:
+    answer = pull(yes=False)
+    assert answer.exit_code == 2
+    assert "say --yes" in answer.stderr
+    assert hub.sent == {}
+
+
+@pytest.mark.parametrize(("typed", "code"), [("y\n", 0), ("n\n", 2), ("\n", 2)])
+def test_somebody_at_a_terminal_is_asked(
+    pull: Pull, hub: Hub, monkeypatch: pytest.MonkeyPatch, typed: str, code: int
+) -> None:
+    monkeypatch.setattr("server.commands.pull._at_terminal", lambda: True)
+    monkeypatch.setattr("typer.confirm", lambda *_, **__: typed == "y\n")
+    assert pull(yes=False).exit_code == code
+    assert bool(hub.sent) is (code == 0)
+
+
+def test_too_little_room_is_told_before_anything_comes(
+    pull: Pull, hub: Hub, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr("server.commands.pulling._free_bytes", lambda folder: 1000)
+    answer = pull()
+    assert answer.exit_code == 1
+    assert f"the disk of {tmp_path} has 1.0 kB left" in answer.stderr
+    assert hub.sent == {}
+
+
+def test_two_at_once_do_not_mix(pull: Pull, hub: Hub, tmp_path: Path) -> None:
+    hub.cuts = deque([5000, 0, 0, 0])
+    pull()
+    (part,) = (tmp_path / "models" / "YuE2-3B").glob(".model.safetensors.*.part")
+    with part.open("ab") as other:
+        fcntl.flock(other, fcntl.LOCK_EX)
+        answer = pull()
+    assert answer.exit_code == 1
+    assert "Another pull is fetching" in answer.stderr
+
+
+def test_no_hub_is_a_sentence(pull: Pull) -> None:
+    answer = pull(HF_ENDPOINT="http://127.0.0.1:9")
+    assert answer.exit_code == 3
+    assert answer.stderr.startswith("Cannot reach http://127.0.0.1:9 (")
+
+
+def test_without_the_library_it_says_how_to_get_it(pull: Pull, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "huggingface_hub", None)
+    answer = pull()
+    assert answer.exit_code == 1
+    assert "pip install 'yue2-studio[yue2]'" in answer.stderr
+
+
+def process(hub: Hub, tmp_path: Path, *arguments: str, **environ: str) -> subprocess.Popen[str]:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("HF_")}
+    environment = kept | {"HF_ENDPOINT": hub.address, "HF_HOME": str(tmp_path / "home"), **environ}
+    return subprocess.Popen(
+        [sys.executable, "-m", "server", "pull", "--yes", "--into", str(tmp_path / "models"), *arguments],
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+@pytest.fixture
+def tiny(hub: Hub) -> Hub:
+    """The hub with the tiny checkpoints under the real names."""
+    hub.add_folder(MODEL, TINY / "YuE2-3B-tiny", LICENSE=b"CC BY-NC 4.0")
+    hub.add_folder(VAE, TINY / "YuE2-Vae-tiny")
+    return hub
+
+
+@pytest.mark.runtime
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
+def test_an_ended_run_is_gone_on_with(tiny: Hub, tmp_path: Path, number: int) -> None:
+    half = 6 * 1024 * 1024
+    tiny.pause_at = half
+    with process(tiny, tmp_path) as first:
+        assert tiny.paused.wait(60)
+        until_written(tmp_path, half - 1024 * 1024)
+        first.send_signal(number)
+        _, told = first.communicate(timeout=60)
+    assert first.returncode == (-9 if number == signal.SIGKILL else 128 + number)
+    assert ("the same command goes on from there" in told) is (number != signal.SIGKILL)
+    tiny.pause_at, tiny.seen = None, []
+    tiny.resumed.set()
+    with process(tiny, tmp_path) as second:
+        settings, told = second.communicate(timeout=120)
+    assert second.returncode == 0, told
+    assert settings.startswith(f"YUE2_MODEL={tmp_path}/models/YuE2-3B\n")
+    (asked, *_) = tiny.asked(f"{MODEL}/-/model.safetensors")
+    assert int(asked["range"].removeprefix("bytes=").removesuffix("-")) >= half - 1024 * 1024
+    for name in ("YuE2-3B", "YuE2-Vae"):
+        for path in (TINY / f"{name}-tiny").iterdir():
+            assert (tmp_path / "models" / name / path.name).read_bytes() == path.read_bytes()
+
+
+def until_written(tmp_path: Path, size: int) -> None:
+    """Return once the process has so much of the weights on its disk."""
+    folder = tmp_path / "models" / "YuE2-3B"
+    while not any(part.stat().st_size >= size for part in folder.glob(".model.safetensors.*.part")):
+        os.sched_yield()
+
+
+@pytest.mark.runtime
+def test_offline_is_a_sentence(tiny: Hub, tmp_path: Path) -> None:
+    with process(tiny, tmp_path, HF_HUB_OFFLINE="1") as offline:
+        _, told = offline.communicate(timeout=60)
+    assert offline.returncode == 3
+    assert told.startswith("HF_HUB_OFFLINE forbids asking the hub")
