@@ -69,7 +69,7 @@ class Decoder:
 
     def embed(self, tokens: torch.Tensor) -> torch.Tensor:
         """Tokens (rows,), int64 on the device, as new residual rows (rows, hidden)."""
-        return functional.embedding(tokens, self.weights.embedding).to(self.rotary.dtype)
+        return functional.embedding(tokens, self.weights.embedding).to(self.weights.precision.residual)
 
     def normed(self, rows: torch.Tensor) -> torch.Tensor:
         """Residual rows after the final norm, in the head's dtype; the same shape."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import torch
 
-from engine.errors import DeviceError
+from engine.errors import DeviceError, NumericalError
 
 PRECISIONS = ("auto", "bf16", "fp16", "fp32")
 """What can be asked for."""
@@ -66,10 +66,10 @@ def check_top(top: float, precision: Precision) -> None:
     """Notice numbers that a format could not hold, by the highest logit of a row (NaN wins every maximum).
 
     Raises:
-        DeviceError: `top` is not finite.
+        NumericalError: `top` is not finite.
     """
     if not math.isfinite(top):
-        raise DeviceError(overflow(precision))
+        raise NumericalError(overflow(precision))
 
 
 def overflow(precision: Precision) -> str:

@@ -24,9 +24,13 @@ class Angles:
         swapped = torch.cat((second, first), dim=-1)  # (rows, heads, head_dim)
         return torch.addcmul(heads * self.cos, swapped, self.sin)
 
-    def rows(self, first: int, last: int) -> "Angles":
-        """The angles of rows first..last-1; no copy."""
-        return Angles(self.cos[first:last], self.sin[first:last])
+    def rows(self, part: slice) -> "Angles":
+        """The angles of some rows; no copy."""
+        return Angles(self.cos[part], self.sin[part])
+
+    def repeated(self, times: int) -> "Angles":
+        """The same rows so many times over."""
+        return self if times == 1 else Angles(self.cos.repeat(times, 1, 1), self.sin.repeat(times, 1, 1))
 
 
 class Rotary:
@@ -36,7 +40,6 @@ class Rotary:
     """
 
     def __init__(self, config: ModelConfig, device: torch.device, dtype: torch.dtype) -> None:
-        self.dtype = dtype
         exponents = (
             torch.arange(0, config.head_dim, 2, dtype=torch.float32) / config.head_dim
         )  # (head_dim / 2,)

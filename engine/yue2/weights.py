@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import torch
 
 from engine.control import Check
-from engine.errors import DeviceError
+from engine.errors import NumericalError
 from engine.yue2.allocation import allocate
 from engine.yue2.checkpoint import Checkpoint
 from engine.yue2.config import ModelConfig
@@ -20,6 +20,7 @@ SLICE_VALUES = 8 * 2**20  # values copied between two checks
 class DecoderWeights:
     """The autoregressive half. The embedding has the file's dtype: rows of it are looked up, never multiplied."""
 
+    precision: Precision
     embedding: torch.Tensor  # (vocab, hidden)
     head: torch.Tensor  # (vocab, hidden)
     final_norm: torch.Tensor  # (hidden,)
@@ -43,6 +44,7 @@ class Affine:
 class AcousticWeights:
     """The acoustic half. The position table has the file's dtype: rows of it are added, never multiplied."""
 
+    precision: Precision
     into: Affine  # latent channels to hidden
     out: Affine  # hidden to latent channels
     time_in: Affine  # time features to hidden
@@ -65,11 +67,12 @@ def load_decoder(
     """Load the autoregressive half; checks before every 16 MiB of the file.
 
     Raises:
-        DeviceError: a weight is too large for the precision.
+        NumericalError: a weight is too large for the precision.
         OutOfMemory: the device has no room.
     """
     source = _Source(checkpoint, config, device, precision, check)
     return DecoderWeights(
+        precision=precision,
         embedding=source.whole("model.embed_tokens.weight", None),
         head=source.whole("lm_head.weight", precision.decoder),
         final_norm=source.whole("model.norm.weight", precision.residual),
@@ -86,6 +89,7 @@ def load_acoustic(
     """Load the acoustic half; checks and errors as in `load_decoder`."""
     source = _Source(checkpoint, config, device, precision, check)
     return AcousticWeights(
+        precision=precision,
         into=source.affine("vae2llm"),
         out=source.affine("llm2vae"),
         time_in=source.affine("time_embedder.mlp.0"),
@@ -160,7 +164,7 @@ class _Source:
             part = target[first : first + step]
             part.copy_(stored[first : first + step])
             if part.dtype is torch.float16 and not bool(torch.isfinite(part).all()):
-                raise DeviceError(overflow(self.precision))
+                raise NumericalError(overflow(self.precision))
 
 
 def _all(layers: tuple[Layer, ...]) -> Iterator[torch.Tensor]:
