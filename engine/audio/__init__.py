@@ -1,14 +1,16 @@
-"""Audio as float32 arrays of shape (N, C): encoded to files, decoded from them, brought to a loudness."""
+"""Audio as float32 arrays of shape (N, C): encoded to files, decoded from them, brought to a loudness or a rate."""
 
-from engine.audio.decoding import decode
+from engine.audio.decoding import AudioHeader, decode, read_header
 from engine.audio.encoding import FORMATS, content_type, encode, extension
 from engine.audio.loudness import integrated_loudness, normalise_loudness
+from engine.audio.resampling import resample, resampled_length, stereo
 from engine.audio.samples import Samples
 from engine.bitrates import MP3_BITRATES_KBPS
 
 __all__ = [
     "FORMATS",
     "MP3_BITRATES_KBPS",
+    "AudioHeader",
     "Samples",
     "content_type",
     "decode",
@@ -16,4 +18,8 @@ __all__ = [
     "extension",
     "integrated_loudness",
     "normalise_loudness",
+    "read_header",
+    "resample",
+    "resampled_length",
+    "stereo",
 ]
