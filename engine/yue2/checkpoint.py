@@ -1,11 +1,9 @@
 """A folder of safetensors files as one set of tensors, checked strictly and mapped into memory one by one.
 
-The weights are in `model.safetensors`, or in shards `model-00001-of-00002.safetensors` … with
-`model.safetensors.index.json`, whose `weight_map` names the shard of each tensor.
+Which files those are says `engine.yue2.weight_files`.
 """
 
 import mmap
-import re
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from pathlib import Path
@@ -15,13 +13,10 @@ from typing import BinaryIO, Self
 import torch
 
 from engine.yue2.faults import listed, unreadable, unusable
-from engine.yue2.fields import Fields
 from engine.yue2.headers import StoredTensor, read_header
 from engine.yue2.tensors import BF16, F32, TensorSpec
+from engine.yue2.weight_files import INDEX_FILE, SINGLE_FILE, weight_files, weight_map
 
-SINGLE_FILE = "model.safetensors"
-INDEX_FILE = "model.safetensors.index.json"
-SHARD = re.compile(r"model-(\d{5})-of-(\d{5})\.safetensors")
 DTYPES = {BF16: torch.bfloat16, F32: torch.float32}
 
 
@@ -44,7 +39,8 @@ class Checkpoint:
 
     def _open(self, opened: ExitStack) -> None:
         files = weight_files(self._folder)
-        shards = _weight_map(self._folder, files) if files != (SINGLE_FILE,) else None
+        indexed = files != (SINGLE_FILE,) or (self._folder / INDEX_FILE).exists()
+        shards = weight_map(self._folder, files) if indexed else None
         for file in files:
             try:
                 stream = opened.enter_context((self._folder / file).open("rb"))
@@ -118,49 +114,6 @@ def check_folder(folder: Path, expected: Mapping[str, TensorSpec]) -> int:
     """Check names, shapes and dtypes as `Checkpoint` does, and close again; the bytes of all tensors."""
     with Checkpoint(folder, expected) as checkpoint:
         return checkpoint.size_bytes
-
-
-def safetensors_files(folder: Path) -> tuple[str, ...]:
-    """Names of all `*.safetensors` files but hidden ones, sorted; raises CheckpointError for what is no folder."""
-    try:
-        names = sorted(path.name for path in folder.iterdir() if path.suffix == ".safetensors")
-    except (FileNotFoundError, NotADirectoryError) as error:
-        raise unusable(folder, "it is no folder") from error
-    except OSError as error:
-        raise unreadable(folder, "", error) from error
-    return tuple(name for name in names if not name.startswith("."))
-
-
-def weight_files(folder: Path) -> tuple[str, ...]:
-    """The one file or all shards; raises CheckpointError where files are missing or do not belong together."""
-    files = safetensors_files(folder)
-    if files == (SINGLE_FILE,):
-        return files
-    if not files:
-        raise unusable(folder, f"{SINGLE_FILE} is missing")
-    stray = [file for file in files if not SHARD.fullmatch(file)]
-    if SINGLE_FILE in stray:
-        raise unusable(folder, listed(f"files beside {SINGLE_FILE}", [*set(files) - {SINGLE_FILE}]))
-    if stray:
-        raise unusable(folder, listed("files that are neither the model nor a shard of it", stray))
-    total = int(files[0][15:20])
-    wanted = {f"model-{number:05}-of-{total:05}.safetensors" for number in range(1, total + 1)}
-    missing, extra = sorted(wanted - set(files)), sorted(set(files) - wanted)
-    if missing or extra:
-        kinds = {"shards missing": missing, "shards too many": extra}
-        raise unusable(folder, ", ".join(listed(kind, names) for kind, names in kinds.items() if names))
-    return files
-
-
-def _weight_map(folder: Path, files: tuple[str, ...]) -> dict[str, set[str]]:
-    """The tensors of each shard, as the index says."""
-    fields = Fields.read(folder, INDEX_FILE)
-    shards: dict[str, set[str]] = {file: set() for file in files}
-    for name, file in fields.inner("weight_map").values.items():
-        if not isinstance(file, str) or file not in shards:
-            raise unusable(folder, f"{INDEX_FILE} puts {name} into a file that is not there")
-        shards[file].add(name)
-    return shards
 
 
 def _words(tensor: StoredTensor | TensorSpec) -> str:

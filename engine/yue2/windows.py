@@ -1,0 +1,84 @@
+"""Where long work is cut: the acoustic stage into chunks of frames, the VAE's decoding into tiles.
+
+Both follow the release: chunks do not overlap and are put end to end; tiles see some frames to either side, and
+of each only its own samples are kept.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from engine.request import CONTEXT_TOKENS
+
+MARKER_ROWS = 2  # before and after a chunk's frames
+MUSIC_END_TOKENS = 1  # behind a chunk's codes
+
+
+def longest_chunk(prefix: int, context: int = CONTEXT_TOKENS) -> int:
+    """Frames of the longest chunk behind a prefix of so many tokens; below 1 where the prefix leaves no room.
+
+    A chunk takes a token and a row for each frame, besides music end and two marker rows.
+    """
+    return (context - prefix - MUSIC_END_TOKENS - MARKER_ROWS) // 2
+
+
+def chunk_ranges(frames: int, prefix: int, context: int = CONTEXT_TOKENS) -> tuple[range, ...]:
+    """The frames of each chunk, in order; raises ValueError where the prefix leaves no room for a frame."""
+    size = longest_chunk(prefix, context)
+    if size < 1:
+        raise ValueError(f"a prefix of {prefix} tokens leaves no room for a frame in a context of {context}")
+    return tuple(range(start, min(start + size, frames)) for start in range(0, frames, size))
+
+
+@dataclass(frozen=True, slots=True)
+class Tile:
+    """Decode the latent frames `left` to `right`, skip `skip` samples of it and put `count` samples at `at`."""
+
+    left: int
+    right: int
+    skip: int
+    count: int
+    at: int
+
+
+def vae_tiles(frames: int, core: int, halo: int, strides: Sequence[int]) -> tuple[Tile, ...]:
+    """Tiles of `core` frames, each with up to `halo` frames to either side, in order.
+
+    Together they give `decoded_samples(frames, strides)` samples. Raises ValueError for a core below 1, and for a
+    halo below 1, with which a tile would lack samples at its end.
+    """
+    if core < 1 or halo < 1:
+        raise ValueError(f"tiles need a core and a halo of at least a frame, not {core} and {halo}")
+    ratio = 1
+    for stride in strides:
+        ratio *= stride
+    total = decoded_samples(frames, strides)
+    tiles = []
+    for start in range(0, frames, core):
+        end, left = min(start + core, frames), max(0, start - halo)
+        count = min(end * ratio, total) - start * ratio
+        tiles.append(Tile(left, min(frames, end + halo), (start - left) * ratio, count, start * ratio))
+    return tuple(tiles)
+
+
+def decoded_samples(frames: int, strides: Sequence[int]) -> int:
+    """Samples that the decoder makes of latent frames: 1920 T - 64 for the strides 2, 2, 4, 4, 5, 6.
+
+    `strides` go from the sound to the latents. A transposed convolution of stride s, kernel 2 s and padding
+    ceil(s / 2) makes s L samples of L, one less for odd s.
+    """
+    length = frames
+    for stride in reversed(strides):
+        length = length * stride - stride % 2
+    return length
+
+
+def encoded_frames(samples: int, strides: Sequence[int]) -> int:
+    """Latent frames that the encoder makes of samples; `strides` go from the sound to the latents.
+
+    A convolution of stride s, kernel 2 s and padding ceil(s / 2) makes L / s of L samples, rounded down, with one
+    sample more for odd s.
+    """
+    length = samples
+    for stride in strides:
+        length = (length + stride % 2) // stride
+    return length
