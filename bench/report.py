@@ -36,17 +36,28 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One line of a table."""
+    """One line of a table; `spread` is between what the samples of a median lie."""
 
     name: str
     value: float
     unit: str
     bar: Bar | None = None
+    spread: tuple[float, float] | None = None
 
     @property
     def missed(self) -> bool:
         """Whether there is a bar and the value misses it."""
         return self.bar is not None and not self.bar.kept(self.value)
+
+    def told(self) -> dict[str, object]:
+        """The row as JSON."""
+        told: dict[str, object] = {
+            "name": self.name,
+            "value": self.value,
+            "unit": self.unit,
+            "bar": str(self.bar or ""),
+        }
+        return told if self.spread is None else told | {"spread": self.spread}
 
 
 def percentile(samples: Sequence[float], share: float) -> float:
@@ -100,11 +111,13 @@ class Report:
     def _print(self, rows: Sequence[Row], after: Load) -> None:
         title = f"{self.name}: {self.method}" if self.method else self.name
         caption = f"{self.before} before, {after.average:.2f} after"
-        table = Table("measure", "value", "unit", "bar", "", title=title, caption=caption)
+        spreads = "spread" if any(row.spread for row in rows) else ""
+        table = Table("measure", "value", "unit", spreads, "bar", "", title=title, caption=caption)
         table.columns[1].justify = "right"
         for row in rows:
             verdict = "" if row.bar is None else "missed" if row.missed else "kept"
-            table.add_row(row.name, _figure(row.value), row.unit, str(row.bar or ""), verdict)
+            spread = "" if row.spread is None else " to ".join(map(_figure, row.spread))
+            table.add_row(row.name, _figure(row.value), row.unit, spread, str(row.bar or ""), verdict)
         Console().print(table)
 
     def _keep(self, rows: Sequence[Row], samples: Mapping[str, Sequence[float]], after: Load) -> Path:
@@ -116,10 +129,7 @@ class Report:
             "machine": describe_machine(),
             "load": {"before": self.before.average, "after": after.average},
             "packages": package_versions(),
-            "rows": [
-                {"name": row.name, "value": row.value, "unit": row.unit, "bar": str(row.bar or "")}
-                for row in rows
-            ],
+            "rows": [row.told() for row in rows],
             "samples": {key: list(values) for key, values in samples.items()},
         }
         path = RESULTS / f"{self.name}-{time.strftime('%Y%m%d-%H%M%S')}.json"
