@@ -113,9 +113,9 @@ def allowance(sizes: Footprint, positions: int, core_frames: int, memory: Memory
     fits = usable >= sizes.weights_bytes + BRANCHES * sequence + work
     staged = wish == "stage" or (wish == "auto" and not fits)
     resident = max(sizes.decoder_bytes, sizes.acoustic_bytes) if staged else sizes.weights_bytes
-    sequences = _within((usable - resident - work) // sequence, BRANCHES, SONGS_AT_MOST * BRANCHES)
-    spare = usable - resident - sequences * sequence
-    variations = _within(spare // sizes.song_bytes, 1, VARIATIONS_AT_MOST)
+    half = max(0, usable - resident - BRANCHES * sequence - work) // 2  # of what is left beyond the least
+    sequences = min(BRANCHES + half // sequence, SONGS_AT_MOST * BRANCHES)
+    variations = min(1 + half // sizes.song_bytes, VARIATIONS_AT_MOST)
     return Allowance(staged, sequences, positions, variations, core)
 
 
@@ -126,10 +126,6 @@ def _core_frames(sizes: Footprint, most: int, memory: Memory) -> int:
     room = (memory.total_bytes - sizes.vae_bytes) // 2
     fitting = (core for core in _CORE_FRAMES if core <= most and sizes.tile_bytes(core) <= room)
     return next(fitting, min(most, _CORE_FRAMES[-1]))
-
-
-def _within(count: int, least: int, most: int) -> int:
-    return max(least, min(count, most))
 
 
 def _elements(model: ModelConfig, names: Iterable[str]) -> int:
