@@ -16,7 +16,7 @@ from torch.nn import functional
 from engine.control import Check
 from engine.yue2.checkpoint import Checkpoint
 
-_LEAST_COLUMNS = 256  # fewer than that, and a convolution's set-up outweighs it
+_LEAST_COLUMNS = 128  # fewer than that, and a convolution's set-up outweighs it
 _SNAKE_FLOOR = 1e-9  # keeps the division by beta finite
 
 
