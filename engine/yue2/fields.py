@@ -1,7 +1,6 @@
 """Reads the JSON files of a checkpoint, value by value, within bounds."""
 
 import json
-import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import NoReturn
@@ -85,10 +84,9 @@ class Fields:
         return value
 
     def real(self, name: str, above: float, most: float) -> float:
-        """A finite number greater than `above` and at most `most`."""
+        """A number greater than `above` and at most `most`."""
         value = self._values.get(name)
-        number = not isinstance(value, bool) and isinstance(value, int | float)
-        if not (number and isinstance(value, int | float) and math.isfinite(value) and above < value <= most):
+        if isinstance(value, bool) or not isinstance(value, int | float) or not above < value <= most:
             raise self.wrong(name, f"a number above {above:g} and up to {most:g}")
         return float(value)
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from engine.yue2.checkpoint import Checkpoint
 from engine.yue2.config import ModelConfig, VaeConfig, read_model_config, read_vae_config
 from engine.yue2.tensors import model_tensors, vae_tensors
+from engine.yue2.tokenizer import Tokenizer
 
 DATA = Path(__file__).parents[2] / "data" / "yue2"
 
@@ -83,3 +84,8 @@ def checkpoint(model_folder: Path, model_config: ModelConfig) -> Iterator[Checkp
 def vae_checkpoint(vae_folder: Path, vae_config: VaeConfig) -> Iterator[Checkpoint]:
     with Checkpoint(vae_folder, vae_tensors(vae_config)) as opened:
         yield opened
+
+
+@pytest.fixture(scope="session")
+def tokenizer(model_folder: Path) -> Tokenizer:
+    return Tokenizer(model_folder)
