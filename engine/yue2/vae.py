@@ -14,14 +14,8 @@ from engine.yue2.checkpoint import Checkpoint
 from engine.yue2.config import VaeConfig
 from engine.yue2.vae_layers import Slices
 from engine.yue2.vae_parts import VaePart, load_decoder_part, load_encoder_part, working_bytes
-from engine.yue2.vae_reach import (
-    Tile,
-    decoded_samples,
-    decoder_reach,
-    encoded_frames,
-    encoder_reach,
-    tiles,
-)
+from engine.yue2.vae_reach import decoder_reach, encoder_reach
+from engine.yue2.windows import Tile, decoded_samples, encoded_frames, vae_tiles
 
 Progress = Callable[[int, int], None]  # tiles done, tiles in all
 
@@ -102,23 +96,20 @@ class Vae:
         decoder, strides = self.load_decoder(check), self._config.strides
         rows = latents if isinstance(latents, torch.Tensor) else torch.tensor(latents)
         out = np.empty((decoded_samples(len(rows), strides), self._config.audio_channels), np.float32)
-        cut = list(tiles(len(rows), core_frames or self.core_frames, decoder_reach(strides)))
+        cut = vae_tiles(len(rows), core_frames or self.core_frames, decoder_reach(strides), strides)
         for done, tile in enumerate(cut, start=1):
-            part = out[tile.start * self._config.downsampling_ratio :]
             with _exactly():
-                self._decode_tile(decoder, rows, tile, part, self._slices(check))
+                self._decode_tile(decoder, rows, tile, out, self._slices(check))
             progress(done, len(cut))
         return out
 
     def _decode_tile(
         self, decoder: VaePart, rows: torch.Tensor, tile: Tile, out: Samples, slices: Slices
     ) -> None:
-        """Write a tile's samples at the start of `out` (the rest of the sound, 2)."""
-        ratio = self._config.downsampling_ratio
+        """Write a tile's samples into the whole sound `out` (1920 T - 64, 2)."""
         columns = rows[tile.left : tile.right].to(self._device, torch.float32).T  # (64, n)
-        sound = decoder(columns, slices)  # (2, 1920 n - 64)
-        skipped, count = (tile.start - tile.left) * ratio, min((tile.stop - tile.start) * ratio, len(out))
-        _write(out[:count], sound[:, skipped : skipped + count], "decoded sound")
+        sound = decoder(columns, slices)[:, tile.skip : tile.skip + tile.count]
+        _write(out[tile.at : tile.at + tile.count], sound, "decoded sound")
 
     def encode(
         self,
@@ -136,14 +127,15 @@ class Vae:
         _check_audio(samples, ratio, check)
         encoder, frames = self.load_encoder(check), encoded_frames(len(samples), strides)
         out = np.empty((frames, self._config.latent_dim), np.float32)
-        cut = list(tiles(frames, core_frames or self.core_frames, encoder_reach(strides)))
+        core = core_frames or self.core_frames
+        cut = vae_tiles(frames, core, encoder_reach(strides), strides)
         for done, tile in enumerate(cut, start=1):
-            end = len(samples) if tile.right == frames else tile.right * ratio
+            first, end = tile.at // ratio, len(samples) if tile.right == frames else tile.right * ratio
             with _exactly():
                 columns = _columns(samples[tile.left * ratio : end]).to(self._device)  # (2, n)
                 moments = encoder(columns, self._slices(check))  # (128, n // 1920)
-                means = moments[: self._config.latent_dim, tile.start - tile.left : tile.stop - tile.left]
-                _write(out[tile.start : tile.stop], means, "encoded audio")
+                means = moments[: self._config.latent_dim, first - tile.left :][:, :core]
+                _write(out[first : first + core], means, "encoded audio")
             progress(done, len(cut))
         return out
 

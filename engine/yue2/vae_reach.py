@@ -1,49 +1,17 @@
-"""How long the VAE's outputs are and how far its layers reach: whole numbers from the strides alone.
+"""How far the VAE's layers reach: whole frames from the strides alone.
 
 Strides are given from the sound to the latents, as in `config.json`; a frame is one latent column. Padding and
 kernels are those of `engine.yue2.vae_layers`.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from math import prod
+
+from engine.yue2.windows import decoded_samples
 
 _UNITS_REACH = 3 * (1 + 3 + 9)  # kernel 7 at dilations 1, 3 and 9
 _ENDS_REACH = 3  # the convolutions of kernel 7 at the sound's end, and at the decoder's latent end
 _MOMENTS_REACH = 1  # kernel 3 at the encoder's latent end
-
-
-@dataclass(frozen=True, slots=True)
-class Tile:
-    """Frames [start, stop) to compute, inside the frames [left, right) to compute them from."""
-
-    start: int
-    stop: int
-    left: int
-    right: int
-
-
-def tiles(frames: int, core: int, halo: int) -> Iterator[Tile]:
-    """Neighbouring tiles of `core` frames that make up `frames`, with `halo` frames on either side."""
-    for start in range(0, frames, core):
-        stop = min(start + core, frames)
-        yield Tile(start, stop, max(0, start - halo), min(frames, stop + halo))
-
-
-def decoded_samples(frames: int, strides: Sequence[int]) -> int:
-    """Samples of so many decoded frames: 1920 T - 64 for strides 2, 2, 4, 4, 5, 6."""
-    length = frames
-    for stride in reversed(strides):
-        length = stride * length + stride - 2 * _padding(stride)
-    return length
-
-
-def encoded_frames(samples: int, strides: Sequence[int]) -> int:
-    """Frames of so many encoded samples: ((S // 64 + 1) // 5) // 6 for strides 2, 2, 4, 4, 5, 6."""
-    length = samples
-    for stride in strides:
-        length = (length + 2 * _padding(stride) - 2 * stride) // stride + 1
-    return length
 
 
 def decoder_reach(strides: Sequence[int]) -> int:
