@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from server.commands.doctor import doctor
 from server.commands.pull import pull
 from server.commands.serve import serve
 from server.commands.sing import sing
@@ -16,7 +17,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-for command in (serve, sing, status, pull):
+for command in (serve, sing, status, pull, doctor):
     app.command()(command)
 
 

@@ -1,0 +1,157 @@
+"""The findings behind `yue2-studio doctor`, as rows for a reader and as JSON for a program."""
+
+import shutil
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from pydantic import JsonValue, TypeAdapter
+
+from engine.errors import CheckpointError
+from engine.yue2.diagnosis import Diagnosis, diagnose
+from engine.yue2.outlook import FolderState, Plan, Wishes
+from server.commands.bar import Bar
+from server.commands.receipt import read_receipt
+from server.settings import Settings
+
+GB = 1e9
+UNSURE = "not read; --verify reads them"
+
+
+@dataclass(frozen=True, slots=True)
+class Checkup:
+    """What was found. `digests` says of each folder how far its content is known to be right."""
+
+    diagnosis: Diagnosis
+    digests: Mapping[str, str]
+    free_disk_bytes: int
+    results: Path
+    problems: tuple[str, ...]
+
+    def to_json(self) -> dict[str, JsonValue]:
+        """Everything, with the names of the dataclasses; sizes in bytes."""
+        report = asdict(self.diagnosis) | {
+            "songs_by": self.diagnosis.conclusion,
+            "digests": dict(self.digests),
+            "free_disk_bytes": self.free_disk_bytes,
+            "problems": self.problems,
+        }
+        return TypeAdapter(dict[str, JsonValue]).validate_json(TypeAdapter(object).dump_json(report))
+
+    def rows(self) -> Iterator[tuple[str, str]]:
+        """Name and words of each line."""
+        found = self.diagnosis
+        yield "Songs by", found.conclusion
+        yield "Cards", _cards(found)
+        yield "torch", _torch(found)
+        for folder in found.folders:
+            yield folder.setting, f"{folder.path}: {self._state(folder)}"
+        if found.plan is not None:
+            yield from _plan_rows(found.plan)
+        yield "Disk", f"{_size(self.free_disk_bytes)} free where results go ({self.results})"
+
+    def _state(self, folder: FolderState) -> str:
+        if folder.fault:
+            return "cannot be used (see below)"
+        if not folder.size_bytes:
+            return "not looked into, since torch is missing"
+        return f"complete, {_size(folder.size_bytes)}; digests {self.digests[folder.setting]}"
+
+
+def check_up(settings: Settings, environ: Mapping[str, str], verify: bool) -> Checkup:
+    """Look at everything; with `verify` also at every byte of the weights."""
+    wishes = Wishes(settings.model, settings.vae, settings.device, settings.precision, settings.residency)
+    diagnosis = diagnose(wishes, environ)
+    digests: dict[str, str] = {}
+    problems = list(diagnosis.problems)
+    for folder in diagnosis.folders:
+        digests[folder.setting], fault = _digests(folder, verify and not folder.fault)
+        problems += [fault] if fault else []
+    results = settings.output_directory
+    there = next(folder for folder in (results, *results.parents) if folder.is_dir())
+    return Checkup(diagnosis, digests, shutil.disk_usage(there).free, results, tuple(problems))
+
+
+def _digests(folder: FolderState, read: bool) -> tuple[str, str]:
+    """How far the digests are known, and what is wrong with them."""
+    if read:
+        return _read_digests(folder.path)
+    pulled = read_receipt(folder.path)
+    return (
+        UNSURE if pulled is None else f"right when pulled (commit {pulled.commit[:12]}), unchanged since"
+    ), ""
+
+
+def _read_digests(path: Path) -> tuple[str, str]:
+    from engine.yue2.digests import verify_weights
+
+    with Bar() as bar, TemporaryDirectory() as scratch:
+
+        def show(fraction: float) -> None:
+            bar.report(f"reading {path.name}", fraction)
+
+        try:
+            verify_weights(path, Path(scratch) / "digests.json", bar.check_cancelled, show)
+        except CheckpointError as error:
+            return "wrong", str(error)
+    return "right", ""
+
+
+def _cards(found: Diagnosis) -> str:
+    driver = found.driver
+    if not driver.present:
+        return "no NVIDIA driver found (there is no nvidia-smi)"
+    told = [f"{card.name}, {_size(card.memory_bytes)}, driver {card.driver}" for card in driver.cards]
+    return "; ".join(told) or driver.fault
+
+
+def _torch(found: Diagnosis) -> str:
+    if found.torch is None:
+        return "not usable" if found.problems else "not installed, and not needed for the built-in band"
+    build = f"for CUDA {found.torch.cuda}" if found.torch.cuda else "for processors only"
+    return f"{found.torch.version}, {build}; cards it can use: {', '.join(found.torch.devices) or 'none'}"
+
+
+def _plan_rows(plan: Plan) -> Iterator[tuple[str, str]]:
+    yield "Device", f"{plan.device}, {plan.name}; {_device_reason(plan)}"
+    formats = ", ".join(f"{name} {words}" for name, words in plan.formats.items())
+    fastest = "the fastest for this device"
+    yield (
+        "Precision",
+        f"{plan.precision}, {_reason('YUE2_PRECISION', plan.wishes.precision, fastest)}: {formats}",
+    )
+    yield "Residency", _residency(plan)
+    parts = ((plan.decoder_bytes, "decoder"), (plan.acoustic_bytes, "acoustic half"), (plan.vae_bytes, "VAE"))
+    yield "Weights", " + ".join(f"{_size(count)} {name}" for count, name in parts)
+    yield (
+        "Cache",
+        f"{_size(plan.cache_bytes)} a sequence of {plan.positions} positions; a guided song has two",
+    )
+    yield "Work", f"up to {_size(plan.work_bytes)} beside them, for one song of six minutes"
+    short = (
+        "" if plan.needed_bytes <= plan.free_bytes else ". Too little: long songs may fail for lack of memory"
+    )
+    yield (
+        "Memory",
+        f"about {_size(plan.needed_bytes)} needed, {_size(plan.free_bytes)} of {_size(plan.total_bytes)} free{short}",
+    )
+
+
+def _device_reason(plan: Plan) -> str:
+    other = "the first card that torch sees" if plan.device.startswith("cuda") else "torch sees no card"
+    return _reason("YUE2_DEVICE", plan.wishes.device, other)
+
+
+def _residency(plan: Plan) -> str:
+    kept = "stage: only the part at work is loaded" if plan.staged else "keep: all parts stay loaded"
+    why = "together they would not fit" if plan.staged else "they fit together"
+    return f"{kept}; {_reason('YUE2_RESIDENCY', plan.wishes.residency, why)}"
+
+
+def _reason(setting: str, wish: str, otherwise: str) -> str:
+    return otherwise if wish == "auto" else f"as {setting} says"
+
+
+def _size(count: int) -> str:
+    return f"{count / GB:.1f} GB" if count >= GB / 10 else f"{count / 1e6:.1f} MB"

@@ -1,0 +1,50 @@
+"""`yue2-studio doctor`: what this machine would make songs with, and what is in the way."""
+
+import json
+import os
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from server.commands.endings import FAILED, say, told
+
+if TYPE_CHECKING:
+    from server.commands.checkup import Checkup
+
+
+def doctor(
+    as_json: Annotated[bool, typer.Option("--json", help="The report as JSON.")] = False,
+    verify: Annotated[
+        bool, typer.Option("--verify", help="Also read all weights and compare their digests.")
+    ] = False,
+) -> None:
+    """Tell what songs would be made with: device, number formats, memory, state of the models.
+
+    Looks at the same settings as the server. Exit status 1 where something is wrong, such as a card that torch cannot
+    use or a model that is not complete.
+    """
+    with told():
+        from server.commands.checkup import check_up
+        from server.settings import load
+
+        found = check_up(load(os.environ), os.environ, verify)
+        if as_json:
+            typer.echo(json.dumps(found.to_json(), indent=2))
+        else:
+            _print(found)
+        for problem in found.problems:
+            say(problem)
+        if found.problems:
+            raise typer.Exit(FAILED)
+
+
+def _print(found: "Checkup") -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(show_header=False, box=None, pad_edge=False)
+    table.add_column(style="bold", no_wrap=True)
+    table.add_column(overflow="fold")
+    for name, words in found.rows():
+        table.add_row(name, words)
+    Console(highlight=False, markup=False).print(table)
