@@ -138,7 +138,7 @@ def read_vae_config(folder: Path) -> VaeConfig:
     fields.fixed("audio_channels", 2)
     encoder, decoder = fields.inner("encoder_config"), fields.inner("decoder_config")
     _check_architecture(encoder, decoder)
-    strides = decoder.wholes("strides", 1, 64)
+    strides = decoder.wholes("strides", 2, 64)
     mults = decoder.wholes("c_mults", 1, 1_024)
     if len(mults) != len(strides):
         raise decoder.wrong("c_mults", f"as long as strides, which has {len(strides)}")

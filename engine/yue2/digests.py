@@ -179,4 +179,8 @@ def _remember(file: Path, memory: Mapping[str, Seen]) -> None:
             "w", encoding="utf-8", dir=file.parent, prefix=f".{file.name}-", delete=False
         ) as stream:
             json.dump(known, stream, indent=2)
-        Path(stream.name).replace(file)
+        temporary = Path(stream.name)
+        try:
+            temporary.replace(file)
+        finally:
+            temporary.unlink(missing_ok=True)

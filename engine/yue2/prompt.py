@@ -13,7 +13,6 @@ from engine.request import (
     SongRequest,
 )
 from engine.yue2.vocabulary import END_OF_DOCUMENT, MUSIC_START, SCORE_END, SCORE_START
-from engine.yue2.windows import longest_chunk
 
 Cot = Literal["full", "melody", "off"]
 Ids = tuple[int, ...]
@@ -27,6 +26,7 @@ INSTRUCTIONS: Mapping[Cot, str] = {
 }
 GUIDANCE: Mapping[Cot, float] = {"full": 1.0, "melody": 1.0, "off": 1.01}
 PROTOCOL_GUIDANCE = -1.0  # a request's word for the protocol's own value
+SOUND_TOKENS = 5  # a code, music end, a frame's row and its two markers: the least of the acoustic stage
 SCORE_CLOSING = (SCORE_END, MUSIC_START)
 
 
@@ -109,11 +109,8 @@ class Prompts:
             self._check_budgets(request, prefix, [_score_budget(request)])
 
     def _check_budgets(self, request: SongRequest, prefix: int, budgets: Sequence["Budget"]) -> None:
-        others = sum(
-            budget.tokens for budget in budgets[:-1]
-        )  # drawn before the last and then part of its prefix
-        wanted = budgets[-1].tokens if budgets else 0
-        if prefix + others + wanted > CONTEXT_TOKENS or longest_chunk(prefix + others) < 1:
+        *earlier, wanted = (0, *(budget.tokens for budget in budgets))  # what was drawn earlier is read again
+        if prefix + sum(earlier) + max(wanted, SOUND_TOKENS) > CONTEXT_TOKENS:
             texts = {field: getattr(request, field) for field in ("style", "lyrics", "abc")}
             lengths = {field: len(self._tokenizer.encode(text)) for field, text in texts.items() if text}
             raise _too_long(prefix, lengths, budgets)
@@ -139,8 +136,13 @@ def _too_long(prefix: int, lengths: Mapping[str, int], budgets: Sequence[Budget]
     raised = max(budgets, key=lambda budget: budget.tokens - budget.usual, default=None)
     left = max(0, CONTEXT_TOKENS - prefix)
     parts = ", ".join(f"{field} {length}" for field, length in lengths.items())
-    asked = " and ".join(f"{budget.tokens} for {budget.field}" for budget in budgets) or "room for the sound"
-    said = f"The prompt has {prefix} tokens ({parts}), which leaves {left} of the model's {CONTEXT_TOKENS}; it needs {asked}."
+    asked = [f"{budget.tokens} for {budget.field}" for budget in budgets]
+    if not budgets or budgets[-1].tokens < SOUND_TOKENS:
+        asked.append(f"{SOUND_TOKENS} for the sound")
+    said = (
+        f"The prompt has {prefix} tokens ({parts}), which leaves {left} of the model's {CONTEXT_TOKENS}; "
+        f"it needs {' and '.join(asked)}."
+    )
     if raised is not None and usual <= CONTEXT_TOKENS and raised.tokens > raised.usual:
         return InvalidRequest(raised.field, f"{said} Lower {raised.field}, or shorten {longest}.")
     lower = " or lower ".join(budget.field for budget in budgets)

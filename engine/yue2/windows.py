@@ -4,6 +4,7 @@ Both follow the release: chunks do not overlap and are put end to end; tiles see
 of each only its own samples are kept.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -43,14 +44,13 @@ class Tile:
 def vae_tiles(frames: int, core: int, halo: int, strides: Sequence[int]) -> tuple[Tile, ...]:
     """Tiles of `core` frames, each with up to `halo` frames to either side, in order.
 
-    Together they give `decoded_samples(frames, strides)` samples. Raises ValueError for a core below 1, and for a
-    halo below 1, with which a tile would lack samples at its end.
+    Together they give `decoded_samples(frames, strides)` samples; strides are at least 2, so that a decode lacks
+    less than a frame. Raises ValueError for a core below 1, and for a halo below 1, with which a tile would lack
+    samples at its end.
     """
     if core < 1 or halo < 1:
         raise ValueError(f"tiles need a core and a halo of at least a frame, not {core} and {halo}")
-    ratio = 1
-    for stride in strides:
-        ratio *= stride
+    ratio = math.prod(strides)
     total = decoded_samples(frames, strides)
     tiles = []
     for start in range(0, frames, core):

@@ -43,7 +43,7 @@ def test_a_prefix_without_room_for_a_frame_is_refused() -> None:
 
 
 @settings(max_examples=60)
-@given(FRAMES, st.integers(1, 1_100), st.integers(1, 20), st.lists(st.integers(1, 6), min_size=1, max_size=6))
+@given(FRAMES, st.integers(1, 1_100), st.integers(1, 20), st.lists(st.integers(2, 6), min_size=1, max_size=6))
 def test_tiles_cover_every_sample_once(frames: int, core: int, halo: int, strides: list[int]) -> None:
     tiles = vae_tiles(frames, core, halo, strides)
     at = 0
@@ -56,7 +56,7 @@ def test_tiles_cover_every_sample_once(frames: int, core: int, halo: int, stride
             strides
         )  # sample for sample the whole decode's place
         at += tile.count
-    assert at == max(0, decoded_samples(frames, strides) if frames else 0)
+    assert at == (decoded_samples(frames, strides) if frames else 0)
 
 
 def test_tiles_see_a_halo_but_for_the_ends() -> None:
