@@ -47,6 +47,7 @@ class JobView:
     cancel_requested: bool
     code: str
     error: str
+    notes: tuple[str, ...]
 
 
 @dataclass(eq=False, slots=True)
@@ -57,6 +58,8 @@ class Job:
     (monotonic seconds), which only the working thread writes. `finished` is running from birth, so that a waiter who
     leaves cannot cancel it; it gets the final state exactly once, after all other fields are set. `context` is that of
     whoever made the job: the worker runs it there, so that what is logged meanwhile bears the same request's id.
+    `rates_id` is the name under which the model's speed is learnt, where that is not the model's own; `notes` are
+    sentences for whoever asked, known before the work begins.
     """
 
     id: str
@@ -66,6 +69,8 @@ class Job:
     created_at: float
     stages: tuple[Stage, ...]
     work: "Work"
+    rates_id: str = ""
+    notes: tuple[str, ...] = ()
     state: JobState = field(default=JobState.QUEUED, init=False)
     released: bool = field(default=False, init=False)
     started_at: float | None = field(default=None, init=False)
@@ -80,7 +85,7 @@ class Job:
     finished: Future[JobState] = field(default_factory=Future, init=False)
 
     def __post_init__(self) -> None:
-        self.tracker = StageTracker(self.model, self.stages)
+        self.tracker = StageTracker(self.rates_id or self.model, self.stages)
         self.finished.set_running_or_notify_cancel()
 
     def start(self, at: float, now: float) -> None:
@@ -113,6 +118,7 @@ class Job:
             cancel_requested=self.cancel_requested,
             code=self.code,
             error=self.error,
+            notes=self.notes,
         )
 
 
@@ -154,10 +160,10 @@ class JobControl:
         if worth_telling:
             self._tell(self._job.id)
 
-    def expect(self, phase: str, units: float) -> None:
+    def expect(self, phase: str, units: float, source: str = "history") -> None:
         """Correct the size of the current or a coming phase, such as the length of a song once it is planned."""
         with self._lock:
-            self._job.tracker.expect(self._rates, phase, units)
+            self._job.tracker.expect(self._rates, phase, units, source)
 
 
 Work = Callable[[JobControl], Mapping[str, object] | None]

@@ -3,12 +3,12 @@
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Self
 
 Key = tuple[str, str]
-"""A model and one of its phases."""
+"""A model (under the name its speed is learnt by) and one of its phases."""
 
 SMOOTHING = 0.3
 """Weight of the newest measurement in the exponential mean."""
@@ -19,43 +19,65 @@ MAX_RATE = 1000.0
 LEAST_UNITS = 1.0
 """Size from which a phase teaches: what a smaller one takes is mostly its fixed cost."""
 
+MAX_SIZE = 1e9
+"""Units a lyric line, or a song, beyond which a stored size is taken for damage."""
+
 PACE_FROM = 0.1
 """Fraction of a phase from which its own pace is trusted."""
+
+SOURCES = ("score", "history", "budget")
+"""Where the size of work is from, the surest first: the score's length, earlier songs, the most it can be."""
+
+PRIOR = "prior"
+"""What an estimate says instead while its rates were not measured here."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stage:
     """A phase that a job is to pass through; `units` is its size, such as seconds of audio.
 
-    A phase that a job enters several times stands once for each time, in order. ValueError where units is not a
-    finite number ≥ 0.
+    A phase that a job enters several times stands once for each time, in order. `source` is one of SOURCES. The size
+    of a `budget` stage may be known from earlier songs: it is that of `songs` songs of `lines` lyric lines each, 0 for
+    songs without words. ValueError where units is not a finite number ≥ 0, or the source is another.
     """
 
     phase: str
     units: float
+    source: str = "history"
+    lines: int = 0
+    songs: float = 1.0
 
     def __post_init__(self) -> None:
         if not 0 <= self.units < math.inf:
             raise ValueError(f"The size of phase {self.phase!r} must be a finite number of units from 0.")
+        if self.source not in SOURCES:
+            raise ValueError(f"The size of phase {self.phase!r} must be from one of {', '.join(SOURCES)}.")
+
+    @property
+    def parts(self) -> float:
+        """How many lyric lines, or songs without words, it is made of."""
+        return self.songs * max(self.lines, 1)
 
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """Seconds of work; `measured` where every rate in it was learnt, not assumed."""
+    """Seconds of work; `measured` where every rate in it was learnt, not assumed; `size` is one of SOURCES."""
 
     seconds: float
     measured: bool
+    size: str = "history"
 
     @property
     def source(self) -> str:
-        """`history` where measured, else `prior`."""
-        return "history" if self.measured else "prior"
+        """Where measured what the sizes rest on, else `prior`."""
+        return self.size if self.measured else PRIOR
 
 
 def total(estimates: Sequence[Estimate]) -> Estimate:
-    """The sum; measured where all parts are. Nothing sums to no seconds, unmeasured."""
+    """The sum; measured where all parts are, sized as the least sure of them. Nothing sums to no seconds, unmeasured."""
     measured = bool(estimates) and all(part.measured for part in estimates)
-    return Estimate(sum(part.seconds for part in estimates), measured)
+    size = max((part.size for part in estimates), key=SOURCES.index, default="history")
+    return Estimate(sum(part.seconds for part in estimates), measured, size)
 
 
 def blend(expected_seconds: float, elapsed_seconds: float, fraction: float) -> float:
@@ -74,8 +96,11 @@ def blend(expected_seconds: float, elapsed_seconds: float, fraction: float) -> f
 class RateBook:
     """Seconds a unit by model and phase: priors until measured, then an exponential mean of measurements.
 
+    And likewise the units of a phase for each lyric line of a song, or for each song without words.
+
     One thread at a time may `learn` (the serial queue sees to it); any thread may read at any time, since learning
-    replaces the mapping and never changes one. At most `limit` rates are kept, the least lately learnt go first.
+    replaces a mapping and never changes one. At most `limit` rates and as many sizes are kept, the least lately learnt
+    go first.
     """
 
     def __init__(
@@ -89,16 +114,26 @@ class RateBook:
         self._default_rate = default_rate
         self._limit = limit
         self._learnt: Mapping[Key, float] = {}
+        self._sizes: Mapping[Key, float] = {}
 
     def learn(self, model: str, phase: str, units: float, seconds: float) -> None:
         """Take in that a phase of so many units took so long; one of less than `LEAST_UNITS` teaches nothing."""
-        if units < LEAST_UNITS:
-            return
-        rate = min(max(seconds, 0.0) / units, MAX_RATE)
-        learnt = dict(self._learnt)
-        known = learnt.pop((model, phase), None)
-        learnt[model, phase] = rate if known is None else known + SMOOTHING * (rate - known)
-        self._learnt = _newest(learnt, self._limit)
+        if units >= LEAST_UNITS:
+            rate = min(max(seconds, 0.0) / units, MAX_RATE)
+            self._learnt = _with(self._learnt, (model, phase), rate, self._limit)
+
+    def learn_size(self, model: str, stage: Stage) -> None:
+        """Take in how large a phase was in the end."""
+        if stage.units >= LEAST_UNITS and stage.parts > 0:
+            size = min(stage.units / stage.parts, MAX_SIZE)
+            self._sizes = _with(self._sizes, (model, _sized_phase(stage)), size, self._limit)
+
+    def sized(self, model: str, stage: Stage) -> Stage:
+        """The stage, with the size that earlier songs teach where only its budget is known, which stays the bound."""
+        size = self._sizes.get((model, _sized_phase(stage))) if stage.source == "budget" else None
+        if size is None:
+            return stage
+        return replace(stage, units=min(stage.units, size * stage.parts), source="history")
 
     def estimate(self, model: str, stages: Sequence[Stage]) -> Estimate:
         """The time all the stages will take."""
@@ -127,12 +162,13 @@ class RateBook:
         """
         first, *later = self._estimates(model, stages)
         left = max(0.0, blend(first.seconds, elapsed_seconds, fraction) - idle_seconds)
-        return total([Estimate(left, first.measured), *later])
+        return total([replace(first, seconds=left), *later])
 
     def to_json(self) -> str:
-        """The learnt rates as a JSON text; priors are not stored."""
+        """The learnt rates and sizes as a JSON text; priors are not stored."""
         rates = [[model, phase, rate] for (model, phase), rate in self._learnt.items()]
-        return json.dumps({"seconds_per_unit": rates})
+        sizes = [[model, phase, size] for (model, phase), size in self._sizes.items()]
+        return json.dumps({"seconds_per_unit": rates, "units_per_part": sizes})
 
     @classmethod
     def from_json(
@@ -143,40 +179,63 @@ class RateBook:
         default_rate: float = 1.0,
         limit: int = 512,
     ) -> Self:
-        """A book with the rates of `to_json`; ValueError where the text is damaged."""
+        """A book with what `to_json` told; ValueError where the text is damaged."""
         book = cls(priors, default_rate=default_rate, limit=limit)
-        book._learnt = _newest(_read(raw), limit)
+        document = _document(raw)
+        book._learnt = _newest(_read(document, "seconds_per_unit", MAX_RATE), limit)
+        if "units_per_part" in document:  # not yet in the first version
+            book._sizes = _newest(_read(document, "units_per_part", MAX_SIZE), limit)
         return book
 
     def _estimates(self, model: str, stages: Sequence[Stage]) -> list[Estimate]:
         learnt = self._learnt
-        return [self._estimate_one(learnt, (model, stage.phase), stage.units) for stage in stages]
+        return [self._estimate_one(learnt, model, self.sized(model, stage)) for stage in stages]
 
-    def _estimate_one(self, learnt: Mapping[Key, float], key: Key, units: float) -> Estimate:
+    def _estimate_one(self, learnt: Mapping[Key, float], model: str, stage: Stage) -> Estimate:
+        key = (model, stage.phase)
         rate = learnt.get(key)
         if rate is None:
-            return Estimate(self._priors.get(key, self._default_rate) * units, measured=False)
-        return Estimate(rate * units, measured=True)
+            prior = self._priors.get(key, self._default_rate)
+            return Estimate(prior * stage.units, measured=False, size=stage.source)
+        return Estimate(rate * stage.units, measured=True, size=stage.source)
 
 
-def _newest(rates: Mapping[Key, float], limit: int) -> Mapping[Key, float]:
-    return dict(list(rates.items())[max(0, len(rates) - limit) :])
+def _sized_phase(stage: Stage) -> str:
+    return f"{stage.phase} of a {'line' if stage.lines else 'song'}"
 
 
-def _read(raw: str | bytes) -> dict[Key, float]:
+def _with(means: Mapping[Key, float], key: Key, value: float, limit: int) -> Mapping[Key, float]:
+    """The exponential means with a new measurement, which is now the newest."""
+    learnt = dict(means)
+    known = learnt.pop(key, None)
+    learnt[key] = value if known is None else known + SMOOTHING * (value - known)
+    return _newest(learnt, limit)
+
+
+def _newest(means: Mapping[Key, float], limit: int) -> Mapping[Key, float]:
+    return dict(list(means.items())[max(0, len(means) - limit) :])
+
+
+def _document(raw: str | bytes) -> Mapping[str, object]:
     try:
         document = json.loads(raw)
     except RecursionError as error:
         raise ValueError("The stored rates are nested too deeply.") from error
-    entries = document.get("seconds_per_unit") if isinstance(document, dict) else None
+    if not isinstance(document, dict):
+        raise ValueError("The stored rates are not a JSON object.")
+    return document
+
+
+def _read(document: Mapping[str, object], name: str, limit: float) -> dict[Key, float]:
+    entries = document.get(name)
     if not isinstance(entries, list):
-        raise ValueError("The stored rates are not a JSON object with a list of rates.")
-    return dict(_read_entry(entry) for entry in entries)
+        raise ValueError(f"The stored rates have no list {name!r}.")
+    return dict(_read_entry(entry, limit) for entry in entries)
 
 
-def _read_entry(entry: object) -> tuple[Key, float]:
+def _read_entry(entry: object, limit: float) -> tuple[Key, float]:
     match entry:
-        case [str(model), str(phase), int() | float() as rate] if 0 <= rate <= MAX_RATE:
-            return (model, phase), float(rate)
+        case [str(model), str(phase), int() | float() as number] if 0 <= number <= limit:
+            return (model, phase), float(number)
         case _:
-            raise ValueError("A stored rate is not a model, a phase and a number of seconds from 0.")
+            raise ValueError("A stored rate is not a model, a phase and a number from 0 within bounds.")

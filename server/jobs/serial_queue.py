@@ -143,19 +143,36 @@ class SerialQueue:
             self._rejected += 1
             self._publish()
 
-    def take(self) -> Job | None:
-        """The next released job, now running; blocks until there is one and no other runs. None once closed."""
+    @property
+    def closed(self) -> bool:
+        """Whether it gives out no more; only ever turns true."""
+        return self._closed
+
+    def take(self, patience_seconds: float | None = None) -> Job | None:
+        """The next released job, now running; blocks until there is one and no other runs.
+
+        None once closed, and where there was none for so many seconds.
+        """
         with self._changed:
-            while self._lineup.active is not None or (job := self._lineup.first_released()) is None:
-                if self._closed:
-                    return None
-                self._changed.wait()
+            job = self._next(patience_seconds)
+            if job is None:
+                return None
             self._lineup.remove(job)
             self._lineup.active = job
             job.start(self._clock(), self._monotonic())
             moved_others = self._lineup.queued > 0
             self._publish()
         self._tell(job.id, moved_others)
+        return job
+
+    def _next(self, patience_seconds: float | None) -> Job | None:
+        """The job to run next, under the condition, which is let go while there is none."""
+        until = None if patience_seconds is None else self._monotonic() + patience_seconds
+        while self._lineup.active is not None or (job := self._lineup.first_released()) is None:
+            left = None if until is None else until - self._monotonic()
+            if self._closed or (left is not None and left <= 0):
+                return None
+            self._changed.wait(left)
         return job
 
     def control(self, job: Job) -> JobControl:

@@ -1,6 +1,7 @@
 """Where a job is among its stages: phase, progress, time left."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from server.jobs.rates import Estimate, RateBook, Stage
 
@@ -18,12 +19,14 @@ class StageTracker:
     """Follows one job through its stages and teaches the rates what each took.
 
     Owned by the lock of the job's queue. Times are monotonic seconds. Entering another phase ends the one before;
-    stages skipped on the way count as done; a phase that no stage ahead names is shown, but moves nothing.
+    stages skipped on the way count as done; a phase that no stage ahead names is shown, but moves nothing. A stage
+    that began as a budget and whose size was told since teaches that size too.
     """
 
     def __init__(self, model: str, stages: tuple[Stage, ...]) -> None:
         self._model = model
         self._stages = list(stages)
+        self._unsized = {index for index, stage in enumerate(stages) if stage.source == "budget"}
         self._index = 0  # of the first stage that is not over
         self._planned = False  # whether that stage is the current phase
         self._entered_at = 0.0
@@ -53,11 +56,11 @@ class StageTracker:
         self._raise_share(rates)
         return self._worth_telling(entered, now)
 
-    def expect(self, rates: RateBook, phase: str, units: float) -> None:
+    def expect(self, rates: RateBook, phase: str, units: float, source: str = "history") -> None:
         """The size of the first stage of that phase that is not over is now known better; ValueError as in Stage."""
         for index in range(self._index, len(self._stages)):
             if self._stages[index].phase == phase:
-                self._stages[index] = Stage(phase, units)
+                self._stages[index] = replace(self._stages[index], units=units, source=source)
                 self._raise_share(rates)
                 return
 
@@ -88,7 +91,12 @@ class StageTracker:
 
     def _leave(self, rates: RateBook, now: float) -> None:
         if self._planned:
-            rates.learn(self._model, self.phase, self._stages[self._index].units, now - self._entered_at)
+            stage = self._stages[self._index]
+            rates.learn(
+                self._model, self.phase, rates.sized(self._model, stage).units, now - self._entered_at
+            )
+            if self._index in self._unsized and stage.source != "budget":
+                rates.learn_size(self._model, stage)
             self._index += 1
             self._planned = False
 

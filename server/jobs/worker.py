@@ -24,13 +24,22 @@ UNCLASSIFIED: Ending = (
 )
 
 
+@dataclass(frozen=True, slots=True)
+class Rest:
+    """What to do when there has been no job for so many seconds (None: never), and when the thread ends."""
+
+    after_seconds: float | None
+    unload: Callable[[], object]
+
+
 class Worker:
     """Takes jobs from the queue one after the other and brings each to its end; no job ends the thread.
 
     A job whose work returns is done, whatever was asked meanwhile; a cancelled or interrupted one says so itself; for
     any other exception `outcome` tells the ending. `before_settle(job, state, code, error)` is called before every
     ending is visible (done ones too), so that it can be recorded first; should it fail, the job is settled all the
-    same. `between_jobs` follows each job, when nothing refers to its inputs any more.
+    same. `between_jobs` follows each job, when nothing refers to its inputs any more; `rest` comes once after the last
+    of several jobs.
 
     The thread is a daemon: a native call that never returns cannot keep the process from ending.
     """
@@ -42,11 +51,13 @@ class Worker:
         before_settle: Callable[[Job, JobState, str, str], object],
         *,
         between_jobs: Callable[[], object] = gc.collect,
+        rest: Rest | None = None,
     ) -> None:
         self._queue = queue
         self._outcome = outcome
         self._before_settle = before_settle
         self._between_jobs = between_jobs
+        self._rest = rest
         self._thread = threading.Thread(target=self._work_off, name="worker", daemon=True)
 
     def start(self) -> None:
@@ -65,9 +76,24 @@ class Worker:
         return not self.alive
 
     def _work_off(self) -> None:
-        while (job := self._queue.take()) is not None:
-            job.context.run(self._perform, job)
-            _logged("Tidying up between jobs", self._between_jobs)
+        worked = False
+        while not self._queue.closed:
+            job = self._queue.take(self._rest.after_seconds if self._rest and worked else None)
+            if job is not None:
+                job.context.run(self._perform, job)
+                del job
+                _logged("Tidying up between jobs", self._between_jobs)
+                worked = True
+            elif worked:
+                self._unload()
+                worked = False
+        if worked:
+            self._unload()
+
+    def _unload(self) -> None:
+        if self._rest is not None:
+            _logged("Unloading what is idle", self._rest.unload)
+            _logged("Tidying up after it", self._between_jobs)
 
     def _perform(self, job: Job) -> None:
         run = _Run(job.work, self._queue.control(job))

@@ -32,6 +32,8 @@ def test_jobs_are_told_apart_by_identity_and_made_from_what_never_changes() -> N
         "created_at",
         "stages",
         "work",
+        "rates_id",
+        "notes",
     ]
 
 
@@ -148,3 +150,19 @@ def test_sizes_can_be_corrected() -> None:
     control, _ = controlled(job, clock)
     control.expect("sing", 50.0)
     assert job.tracker.remaining(RateBook(), clock.now).seconds == 60.0
+
+
+def test_a_size_tells_where_it_is_from() -> None:
+    job, clock = make_job(stages=(Stage("sing", 30.0, "budget"),)), Hands()
+    control, _ = controlled(job, clock)
+    control.expect("sing", 20.0, "score")
+    assert job.tracker.remaining(RateBook(), clock.now) == Estimate(20.0, False, "score")
+
+
+def test_speed_is_learnt_under_a_name_of_its_own_and_notes_are_shown() -> None:
+    job = Job("a", "synth", "yue2", "", 0.0, STAGES, spent, "yue2 cpu fp32", ("It is slow.",))
+    rates = RateBook()
+    rates.learn("yue2 cpu fp32", "plan", 1.0, 2.0)
+    rates.learn("yue2 cpu fp32", "sing", 1.0, 2.0)
+    assert job.tracker.remaining(rates, 0.0) == Estimate(80.0, True)
+    assert job.view().notes == ("It is slow.",)

@@ -11,6 +11,7 @@ from server.jobs.rates import (
     MAX_RATE,
     PACE_FROM,
     SMOOTHING,
+    SOURCES,
     Estimate,
     RateBook,
     Stage,
@@ -26,6 +27,12 @@ PRIORS = {("m", "plan"): 0.5, ("m", "sing"): 2.0}
 def test_a_stage_has_a_finite_size(units: float) -> None:
     with pytest.raises(ValueError, match="phase 'plan'"):
         Stage("plan", units)
+
+
+def test_the_size_of_a_stage_is_from_somewhere() -> None:
+    assert [Stage("plan", 1.0, source).source for source in SOURCES] == ["score", "history", "budget"]
+    with pytest.raises(ValueError, match="one of score, history, budget"):
+        Stage("plan", 1.0, "prior")
 
 
 def test_a_stage_may_be_empty() -> None:
@@ -45,6 +52,74 @@ def test_the_newest_measurement_weighs_three_tenths_and_no_rate_is_out_of_all_pr
 def test_sources() -> None:
     assert Estimate(1.0, True).source == "history"
     assert Estimate(1.0, False).source == "prior"
+    assert Estimate(1.0, True, "budget").source == "budget"
+    assert Estimate(1.0, False, "score").source == "prior"
+
+
+@pytest.mark.parametrize(
+    ("sizes", "least"),
+    [
+        (["score", "score"], "score"),
+        (["history", "score"], "history"),
+        (["score", "budget", "history"], "budget"),
+    ],
+)
+def test_a_sum_rests_on_its_least_sure_part(sizes: list[str], least: str) -> None:
+    assert total([Estimate(1.0, True, size) for size in sizes]).source == least
+
+
+BUDGET = Stage("sing", 900.0, "budget", lines=4)
+
+
+def test_a_budget_counts_until_a_song_has_told_its_size_for_each_line() -> None:
+    book = RateBook(PRIORS)
+    assert book.estimate("m", [BUDGET]) == Estimate(1800.0, False, "budget")
+    book.learn_size("m", Stage("sing", 60.0, "history", lines=2))
+    assert book.sized("m", BUDGET) == Stage("sing", 120.0, "history", lines=4)
+    assert book.estimate("m", [BUDGET]) == Estimate(240.0, False)
+    book.learn_size("m", Stage("sing", 120.0, "score", lines=2))
+    assert book.sized("m", BUDGET).units == pytest.approx(4 * (30 + SMOOTHING * 30))
+
+
+def test_what_a_budget_allows_is_the_bound_and_a_known_size_stays() -> None:
+    book = RateBook()
+    book.learn_size("m", Stage("sing", 500.0, "history", lines=1))
+    assert book.sized("m", BUDGET).units == 900.0
+    known = Stage("sing", 3.0, "score", lines=4)
+    assert book.sized("m", known) is known
+
+
+def test_several_songs_are_as_large_as_each_together() -> None:
+    book = RateBook()
+    book.learn_size("m", Stage("sing", 300.0, "history", lines=5, songs=3.0))
+    assert book.sized("m", BUDGET).units == pytest.approx(80.0)
+    assert book.sized("m", Stage("sing", 900.0, "budget", lines=4, songs=2.0)).units == pytest.approx(160.0)
+
+
+def test_songs_without_words_models_and_phases_have_sizes_of_their_own() -> None:
+    book = RateBook()
+    book.learn_size("m", Stage("sing", 60.0, "history", lines=2))
+    others = [("m", Stage("sing", 900.0, "budget")), ("n", BUDGET), ("m", Stage("plan", 9.0, "budget", 4))]
+    assert [book.sized(model, stage) for model, stage in others] == [stage for _, stage in others]
+    book.learn_size("m", Stage("sing", 70.0, "history"))
+    assert book.sized("m", Stage("sing", 900.0, "budget")).units == 70.0
+
+
+@pytest.mark.parametrize("stage", [Stage("sing", 0.5, "history"), Stage("sing", 5.0, "history", songs=0.0)])
+def test_a_tiny_phase_and_one_of_no_song_teach_no_size(stage: Stage) -> None:
+    book = RateBook()
+    book.learn_size("m", stage)
+    assert json.loads(book.to_json())["units_per_part"] == []
+
+
+def test_sizes_survive_storage_within_the_limit() -> None:
+    book = RateBook()
+    for lines in (0, 3):
+        book.learn_size("m", Stage("sing", 60.0, "history", lines))
+    assert RateBook.from_json(book.to_json()).to_json() == book.to_json()
+    kept = RateBook.from_json(book.to_json(), limit=1)
+    assert [kept.sized("m", Stage("sing", 900.0, "budget", lines)).units for lines in (0, 3)] == [900.0, 60.0]
+    assert RateBook.from_json('{"seconds_per_unit": []}').to_json() == RateBook().to_json()
 
 
 def test_priors_count_until_measured_and_one_second_a_unit_without() -> None:
@@ -205,6 +280,9 @@ DAMAGED = [
     "3",
     "{}",
     '{"seconds_per_unit": {}}',
+    '{"seconds_per_unit": [], "units_per_part": {}}',
+    '{"seconds_per_unit": [], "units_per_part": [["m", "a", -1]]}',
+    '{"seconds_per_unit": [], "units_per_part": [["m", "a", 1e10]]}',
     '{"seconds_per_unit": [3]}',
     '{"seconds_per_unit": [["m", "a"]]}',
     '{"seconds_per_unit": [["m", "a", 1, 2]]}',

@@ -329,6 +329,18 @@ def test_a_full_queue_that_is_closed_says_closed() -> None:
         queue.check_admitting()
 
 
+def test_a_taker_gives_up_when_its_patience_is_over_and_the_queue_goes_on() -> None:
+    queue = Watched()
+    assert queue.take(0.0) is None
+    assert SerialQueue(1).take(0.001) is None
+    assert not queue.closed
+    (job,) = queue.submit("a")
+    assert queue.take(0.0) is job
+    queue.close()
+    assert queue.closed
+    assert queue.take(60.0) is None
+
+
 def taking_in_a_thread(queue: SerialQueue) -> tuple[threading.Thread, list[Job | None]]:
     taken: list[Job | None] = []
     thread = threading.Thread(target=lambda: taken.append(queue.take()), daemon=True)

@@ -135,6 +135,26 @@ def test_a_size_may_be_corrected_while_the_stage_is_not_over() -> None:
     assert rates.estimate("m", [Stage("sing", 1.0)]) == Estimate(2.0, True)
 
 
+def test_a_size_that_was_told_teaches_what_to_expect_of_the_next_song() -> None:
+    budget = Stage("sing", 900.0, "budget", lines=3)
+    tracker, rates = started(budget), RateBook()
+    assert tracker.remaining(rates, 100.0) == Estimate(900.0, False, "budget")
+    tracker.advance(rates, "sing", 0.0, {}, 100.0)
+    tracker.expect(rates, "sing", 90.0, "score")
+    assert tracker.remaining(rates, 100.0) == Estimate(90.0, False, "score")
+    tracker.finish(rates, 145.0)
+    assert rates.estimate("m", [Stage("sing", 1.0)]) == Estimate(0.5, True)
+    assert rates.estimate("m", [budget]) == Estimate(45.0, True, "history")
+
+
+def test_a_budget_that_nobody_corrected_teaches_speed_alone() -> None:
+    budget = Stage("sing", 900.0, "budget")
+    tracker, rates = started(budget), RateBook()
+    tracker.advance(rates, "sing", 0.0, {}, 100.0)
+    tracker.finish(rates, 1000.0)
+    assert rates.estimate("m", [budget]) == Estimate(900.0, True, "budget")
+
+
 def test_a_shorter_rest_moves_progress_at_once() -> None:
     tracker, rates = started(), RateBook()
     tracker.advance(rates, "plan", 1.0, {}, 100.0)
@@ -178,4 +198,18 @@ def test_progress_and_time_left_keep_their_bounds(steps: list[tuple[str, float, 
         tracker.advance(rates, phase, fraction, {}, now)
         assert before <= tracker.share <= NEARLY_DONE
         assert 0.0 <= tracker.remaining(rates, now + seconds).seconds < math.inf
+        before = tracker.share
+
+
+@settings(deadline=None)
+@given(
+    st.lists(st.tuples(st.sampled_from(["plan", "sing"]), st.floats(0, 1), st.floats(0, 1e6)), max_size=20)
+)
+def test_progress_never_falls_whatever_sizes_are_told(steps: list[tuple[str, float, float]]) -> None:
+    budgets = (Stage("plan", 10.0, "budget", 2), Stage("sing", 30.0, "budget", 2))
+    tracker, rates, before = started(*budgets, *budgets), RateBook(), 0.0
+    for now, (phase, fraction, units) in enumerate(steps, start=101):
+        tracker.advance(rates, phase, fraction, {}, now)
+        tracker.expect(rates, phase, units, "score")
+        assert before <= tracker.share <= NEARLY_DONE
         before = tracker.share

@@ -1,5 +1,6 @@
 import gc
 import logging
+import queue
 import threading
 import weakref
 from collections.abc import Callable, Iterator, Mapping
@@ -12,7 +13,7 @@ from server.jobs.errors import INTERRUPTED_CODE, INTERRUPTED_MESSAGE
 from server.jobs.job import Job, JobControl, JobState
 from server.jobs.rates import RateBook, Stage
 from server.jobs.serial_queue import SerialQueue
-from server.jobs.worker import UNCLASSIFIED, Ending, Worker
+from server.jobs.worker import UNCLASSIFIED, Ending, Rest, Worker
 from tests.server.jobs.builders import Hands, make_job
 
 PATIENCE = 5.0
@@ -304,3 +305,54 @@ def test_a_worker_never_started_is_stopped() -> None:
 def test_a_stuck_thread_cannot_hold_up_the_process() -> None:
     worker = Worker(SerialQueue(1), classify, print)
     assert worker._thread.daemon
+
+
+class Resting:
+    """A worker that unloads when idle, and when and where it did."""
+
+    def __init__(self, after_seconds: float | None, failing: bool = False) -> None:
+        self.unloaded: queue.Queue[str] = queue.Queue()
+        self.tidied = 0
+        self.queue = SerialQueue(8)
+        self._failing = failing
+        rest = Rest(after_seconds, self.unload)
+        self.worker = Worker(self.queue, classify, lambda *_: None, between_jobs=self.tidy, rest=rest)
+        self.worker.start()
+
+    def unload(self) -> None:
+        self.unloaded.put(threading.current_thread().name)
+        if self._failing:
+            raise ValueError("broken")
+
+    def tidy(self) -> None:
+        self.tidied += 1
+
+    def run(self, id: str) -> None:
+        job = make_job(id)
+        self.queue.admit(job)
+        self.queue.release(id)
+        job.finished.result(PATIENCE)
+
+    def stop(self) -> None:
+        self.queue.close()
+        assert self.worker.stop(PATIENCE)
+
+
+@pytest.mark.parametrize("failing", [False, True])
+def test_what_is_idle_is_unloaded_once_on_the_working_thread(failing: bool) -> None:
+    resting = Resting(0.01, failing)
+    for id in "ab":
+        resting.run(id)
+        assert resting.unloaded.get(timeout=PATIENCE) == "worker"
+    resting.stop()
+    assert resting.unloaded.empty()
+    assert resting.tidied == 4
+
+
+@pytest.mark.parametrize(("after_seconds", "works"), [(None, True), (60.0, True), (0.001, False)])
+def test_what_is_loaded_at_the_end_is_unloaded_then(after_seconds: float | None, works: bool) -> None:
+    resting = Resting(after_seconds)
+    if works:
+        resting.run("a")
+    resting.stop()
+    assert resting.unloaded.qsize() == int(works)
