@@ -41,6 +41,8 @@ def _bytes(shape: Shape, dtype: torch.dtype) -> int:
 def _view(
     memory: np.ndarray[tuple[int], np.dtype[np.uint8]], shape: Shape, dtype: torch.dtype
 ) -> torch.Tensor:
+    if not memory.size:  # nothing has no stride to view it by
+        return torch.empty(shape, dtype=dtype)
     return torch.from_numpy(memory).view(dtype).view(shape)
 
 
