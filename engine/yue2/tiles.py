@@ -11,6 +11,7 @@ from engine.yue2.config import ModelConfig
 
 PRODUCT_ROWS = 256
 ATTENTION_OPERATIONS = 10 * 10**9  # of one tile, about 60 ms on two cores
+LEAST_ATTENTION_ROWS = 64
 ALL_ROWS = 2**31
 
 
@@ -23,7 +24,7 @@ def attention_rows(device: torch.device, length: int, config: ModelConfig) -> in
     """Rows of one tile of attention to `length` positions."""
     if device.type != "cpu":
         return ALL_ROWS
-    return max(64, ATTENTION_OPERATIONS // (4 * length * config.q_width))
+    return max(LEAST_ATTENTION_ROWS, ATTENTION_OPERATIONS // (4 * length * config.q_width))
 
 
 def spans(rows: int, at_once: int) -> Iterator[slice]:

@@ -2,18 +2,25 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Protocol
 
 import torch
 
 from engine.control import Check
 from engine.errors import NumericalError
 from engine.yue2.allocation import allocate
-from engine.yue2.checkpoint import Checkpoint
 from engine.yue2.config import ModelConfig
 from engine.yue2.layers import Layer
 from engine.yue2.precision import Precision, overflow
 
 SLICE_VALUES = 8 * 2**20  # values copied between two checks
+
+
+class Tensors(Protocol):
+    """Where tensors are read from, such as `engine.yue2.checkpoint.Checkpoint`."""
+
+    def tensor(self, name: str) -> torch.Tensor:
+        """A tensor on the CPU, in its stored dtype."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +69,7 @@ class AcousticWeights:
 
 
 def load_decoder(
-    checkpoint: Checkpoint, config: ModelConfig, device: torch.device, precision: Precision, check: Check
+    checkpoint: Tensors, config: ModelConfig, device: torch.device, precision: Precision, check: Check
 ) -> DecoderWeights:
     """Load the autoregressive half; checks before every 16 MiB of the file.
 
@@ -84,7 +91,7 @@ def load_decoder(
 
 
 def load_acoustic(
-    checkpoint: Checkpoint, config: ModelConfig, device: torch.device, precision: Precision, check: Check
+    checkpoint: Tensors, config: ModelConfig, device: torch.device, precision: Precision, check: Check
 ) -> AcousticWeights:
     """Load the acoustic half; checks and errors as in `load_decoder`."""
     source = _Source(checkpoint, config, device, precision, check)
@@ -107,7 +114,7 @@ def load_acoustic(
 class _Source:
     """Copies a checkpoint's tensors to a device."""
 
-    checkpoint: Checkpoint
+    checkpoint: Tensors
     config: ModelConfig
     device: torch.device
     precision: Precision
