@@ -68,6 +68,12 @@ def memory_of(device: torch.device) -> Memory:
     return Memory(total, free + cached)
 
 
+def settle(device: torch.device) -> None:
+    """Wait until the device has done all that it was given."""
+    if device.type == "cuda":
+        torch.cuda.synchronize(device)
+
+
 def give_back(device: torch.device) -> None:
     """Return what the device's allocator keeps for later to the system."""
     if device.type == "cuda":

@@ -22,12 +22,20 @@ class Residency(Generic[D, A, V]):
     """
 
     def __init__(
-        self, decoder: Load[D], acoustic: Load[A], vae: Load[V], give_back: Callable[[], None]
+        self,
+        decoder: Load[D],
+        acoustic: Load[A],
+        vae: Load[V],
+        *,
+        settle: Callable[[], None],
+        give_back: Callable[[], None],
     ) -> None:
+        """`settle` waits until nothing uses the parts, `give_back` returns to the system what an allocator keeps."""
         self._decoder = Part(decoder)
         self._acoustic = Part(acoustic)
         self._vae = Part(vae)
-        self._give_back = give_back  # returns what the allocator keeps to the system
+        self._settle = settle
+        self._give_back = give_back
 
     @property
     def is_loaded(self) -> tuple[bool, bool, bool]:
@@ -58,10 +66,12 @@ class Residency(Generic[D, A, V]):
 
     def _release(self, *parts: "Part[D] | Part[A] | Part[V]") -> None:
         loaded = [part for part in parts if part.is_loaded]
+        if not loaded:
+            return
+        self._settle()
         for part in loaded:
             part.release()
-        if loaded:
-            self._give_back()
+        self._give_back()
 
 
 class Part(Generic[T]):

@@ -1,6 +1,7 @@
 """What a request leaves to be done, how long its song may become, and the phases that this takes."""
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from engine.control import Check, unchecked
@@ -8,9 +9,18 @@ from engine.errors import ScoreError
 from engine.request import CODES_PER_SECOND, SemanticSampling, SongRequest
 from engine.score import parse, timeline
 from engine.song_model import Expected
+from engine.yue2.prompt import semantic_budget
 
 LOADING, SCORE, SEMANTIC, ACOUSTIC = "loading", "score", "semantic", "acoustic"
-DECODING, CODING, ENCODING = "decoding", "coding", "encoding"
+DECODING, ANALYSING, ENCODING = "decoding", "analysing", "encoding"
+DECODER_PART, ACOUSTIC_PART, VAE_PART, ENCODER_PART = "decoder", "acoustic", "vae", "encoder"
+NEEDED_PARTS: Mapping[str, tuple[str, ...]] = {
+    SCORE: (DECODER_PART,),
+    SEMANTIC: (DECODER_PART,),
+    ACOUSTIC: (DECODER_PART, ACOUSTIC_PART),
+    DECODING: (VAE_PART,),
+    ANALYSING: (ENCODER_PART,),
+}
 PROTOCOL_STEPS = 32  # of the acoustic solver: a second of audio solved in so many is one unit of work
 GIB = 2**30
 
@@ -31,23 +41,16 @@ class Work:
 
 def work_of(request: SongRequest) -> Work:
     """The work of a request without latents; codes beyond the budget are left out."""
-    budget, codes = frame_budget(request), request.codes
+    budget, codes = semantic_budget(request), request.codes
     draws = not codes or request.keep_codes > 0
     kept = codes[: request.keep_codes] if draws else codes[:budget]
     writes = request.cot != "off" and not codes and not request.abc.strip()
     return Work(writes, draws, kept, budget)
 
 
-def frame_budget(request: SongRequest) -> int:
-    """The most codes of a song, at least one: the wanted duration within the semantic budget."""
-    most = request.semantic_sampling.max_tokens
-    # rounded first, so that 0.28 s, which is 7.000000000000001 frames, is not eight
-    return max(1, math.ceil(round(min(request.duration * CODES_PER_SECOND, most), 6)))
-
-
 def semantic_sampling(request: SongRequest) -> SemanticSampling:
-    """How codes are drawn: with the budget of `frame_budget`, which also bounds `min_tokens`."""
-    asked, budget = request.semantic_sampling, frame_budget(request)
+    """How codes are drawn: with the song's budget, which also bounds `min_tokens`."""
+    asked, budget = request.semantic_sampling, semantic_budget(request)
     return asked.model_copy(update={"max_tokens": budget, "min_tokens": min(asked.min_tokens, budget)})
 
 
@@ -117,3 +120,14 @@ def sound_stages(length: Length) -> list[Expected]:
 def acoustic_units(seconds: float, steps: int) -> float:
     """The size of the acoustic stage for so much audio of all tracks together."""
     return seconds * steps / PROTOCOL_STEPS
+
+
+def with_loading(stages: Sequence[Expected], missing: Mapping[str, int]) -> list[Expected]:
+    """The same with phases of loading, in GiB, where a part is first needed; `missing` has their bytes by part."""
+    left, whole = dict(missing), list[Expected]()
+    for stage in stages:
+        size = sum(left.pop(part, 0) for part in NEEDED_PARTS.get(stage.phase, ()))
+        if size:
+            whole.append(Expected(LOADING, size / GIB))
+        whole.append(stage)
+    return whole

@@ -5,7 +5,16 @@ import torch
 
 from engine.errors import DeviceError
 from engine.yue2 import device
-from engine.yue2.device import Memory, choose_device, device_name, memory_of, pin_numerics, threads_of
+from engine.yue2.device import (
+    Memory,
+    choose_device,
+    device_name,
+    give_back,
+    memory_of,
+    pin_numerics,
+    settle,
+    threads_of,
+)
 
 
 @pytest.fixture
@@ -107,3 +116,13 @@ def test_numerics_are_those_of_the_reference() -> None:
     assert not any(settings)
     assert cudnn.deterministic
     assert torch.get_float32_matmul_precision() == "highest"
+
+
+def test_a_card_is_waited_for_and_gives_back_what_it_keeps(monkeypatch: pytest.MonkeyPatch) -> None:
+    done: list[str] = []
+    monkeypatch.setattr(torch.cuda, "synchronize", lambda card: done.append(f"settled {card}"))
+    monkeypatch.setattr(torch.cuda, "empty_cache", lambda: done.append("given back"))
+    for name in ("cpu", "cuda:1"):
+        settle(torch.device(name))
+        give_back(torch.device(name))
+    assert done == ["settled cuda:1", "given back"]

@@ -18,9 +18,14 @@ class Shelf:
         self.loads: list[str] = []
         self.alive: weakref.WeakValueDictionary[str, Weights] = weakref.WeakValueDictionary()
         self.given_back = 0
+        self.in_use: list[str] = []
         self.failing = False
         self.residency = Residency(
-            self.loader("decoder"), self.loader("acoustic"), self.loader("vae"), self.give_back
+            self.loader("decoder"),
+            self.loader("acoustic"),
+            self.loader("vae"),
+            settle=self.settle,
+            give_back=self.give_back,
         )
 
     def loader(self, name: str) -> Callable[[Control], Weights]:
@@ -34,7 +39,11 @@ class Shelf:
 
         return load
 
+    def settle(self) -> None:
+        self.in_use = self.names()
+
     def give_back(self) -> None:
+        assert self.in_use, "nobody waited while the parts were there"
         self.given_back += 1
 
     def names(self) -> list[str]:

@@ -5,7 +5,6 @@ from engine.song_model import Expected
 from engine.yue2.stages import (
     Length,
     Work,
-    frame_budget,
     length_of,
     score_length,
     semantic_sampling,
@@ -18,15 +17,6 @@ TUNE = "X:1\nT:A\nM:4/4\nL:1/4\nQ:1/4=120\nK:C\nCDEF|GABc|\n"  # 8 beats, 4 s
 
 def song(**fields: object) -> SongRequest:
     return read_song({"style": "folk", **fields})
-
-
-@pytest.mark.parametrize(
-    ("duration", "most", "frames"),
-    [(360, 9000, 9000), (0.28, 9000, 7), (0.001, 9000, 1), (1.01, 9000, 26), (1e300, 50, 50), (4, 50, 50)],
-)
-def test_the_budget_is_the_duration_within_the_tokens(duration: float, most: int, frames: int) -> None:
-    sampling = {"min_tokens": 0, "max_tokens": most}
-    assert frame_budget(song(duration=duration, semantic_sampling=sampling)) == frames
 
 
 def test_the_fewest_tokens_give_way_to_the_budget() -> None:

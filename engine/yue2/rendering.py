@@ -1,0 +1,155 @@
+"""From codes to latents: the acoustic stage, chunk by chunk, several variations side by side."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import torch
+
+from engine.control import Control
+from engine.yue2.flow import noise, solve
+from engine.yue2.memory import Allowance
+from engine.yue2.parts import Parts
+from engine.yue2.stages import ACOUSTIC
+from engine.yue2.vocabulary import CODEC_FIRST, MUSIC_END
+from engine.yue2.windows import chunk_ranges
+
+Ids = tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Performance:
+    """A song to be rendered: what stands before its codes, and its codes (from 0)."""
+
+    prefix: Ids
+    codes: Ids
+
+
+@dataclass(frozen=True, slots=True)
+class Rendering:
+    """Latents (B, T, C) of all variations of a song, and how many of them were solved together at most."""
+
+    latents: torch.Tensor
+    together: int
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """Frames of one song that are solved at once, and the tokens that they attend to."""
+
+    song: int
+    frames: range
+    tokens: Ids
+
+
+def chunks_of(songs: Sequence[Performance], context: int) -> list[Chunk]:
+    """All chunks of all songs; each attends to the prefix and its own codes only, closed with music end."""
+    return [
+        Chunk(index, frames, _context_tokens(song, frames))
+        for index, song in enumerate(songs)
+        for frames in chunk_ranges(len(song.codes), len(song.prefix), context)
+    ]
+
+
+def _context_tokens(song: Performance, frames: range) -> Ids:
+    codes = (CODEC_FIRST + code for code in song.codes[frames.start : frames.stop])
+    return (*song.prefix, *codes, MUSIC_END)
+
+
+class Renderer:
+    """Solves the acoustic stage.
+
+    The decoder reads each chunk's tokens afresh, even where it has just drawn them one by one: so a track does not
+    depend on how its codes came about, and a replay of the codes gives the same latents to the last bit. That costs
+    less than one of the 64 evaluations of the flow. Where only one part may be loaded, as many chunks are read ahead
+    as the cache has sequences.
+    """
+
+    def __init__(self, parts: Parts, context: int, channels: int) -> None:
+        """`context` is the longest sequence, `channels` the width C of latents."""
+        self._parts = parts
+        self._context = context
+        self._channels = channels
+
+    def render(
+        self,
+        songs: Sequence[Performance],
+        seeds: range,
+        steps: int,
+        allowed: Allowance,
+        control: Control,
+    ) -> list[Rendering]:
+        """Latents of every song with every noise seed."""
+        starts = [self._noise(song, seeds) for song in songs]  # (B, T, C) each
+        results = [torch.empty_like(start) for start in starts]
+        chunks = chunks_of(songs, self._context)
+        together = min(allowed.variations, len(seeds))
+        groups = [slice(first, first + together) for first in range(0, len(seeds), together)]
+        told = _Progress.of(control, chunks, groups, len(seeds), steps)
+        for batch in _batches(chunks, allowed.sequences if allowed.staged else 1):
+            self._read(batch, told, allowed, control)
+            acoustic = self._parts.acoustic(control, allowed)
+            for slot, chunk in enumerate(batch):
+                for group in groups:
+                    here = (group, slice(chunk.frames.start, chunk.frames.stop))
+                    start = starts[chunk.song][here]  # (variations, frames, C)
+                    told.begin(start.shape[0] * start.shape[1])
+                    results[chunk.song][here] = solve(
+                        acoustic, start, steps, slot, len(chunk.tokens), control.check_cancelled, told.step
+                    )
+            del acoustic  # so that it is gone where the next batch has the decoder loaded alone
+        return [Rendering(latents, together) for latents in results]
+
+    def _noise(self, song: Performance, seeds: range) -> torch.Tensor:
+        """(B, T, C), float32 on the CPU: of each seed what a song of that length has with it alone."""
+        return torch.stack([noise(seed, len(song.codes), self._channels) for seed in seeds])
+
+    def _read(self, batch: Sequence[Chunk], told: "_Progress", allowed: Allowance, control: Control) -> None:
+        """Have the decoder read each chunk's tokens into the slot of its place in the batch."""
+        decoder = self._parts.decoder(control, allowed, len(batch)).decoder
+        if not allowed.staged:
+            self._parts.acoustic(control, allowed)  # now, so that the phase is not interrupted by loading
+            told.report()
+        for slot, chunk in enumerate(batch):
+            decoder.prefill(chunk.tokens, slot, 0, control.check_cancelled)
+
+
+class _Progress:
+    """Owner of the count of solver steps; tells the control of each, weighed by the rows that it moved."""
+
+    def __init__(self, control: Control, steps: int, solutions: int, rows: int) -> None:
+        """`solutions` of so many steps each move `rows` rows in all."""
+        self._control = control
+        self._steps = steps
+        self._of = steps * solutions
+        self._rows = rows
+        self._done_steps = 0
+        self._done_rows = 0.0
+        self._begun = 0  # rows of the solution at work
+
+    @classmethod
+    def of(
+        cls, control: Control, chunks: Sequence[Chunk], groups: Sequence[slice], variations: int, steps: int
+    ) -> "_Progress":
+        """For every chunk with every group of the variations."""
+        rows = sum(len(chunk.frames) for chunk in chunks) * variations
+        return cls(control, steps, len(chunks) * len(groups), rows)
+
+    def begin(self, rows: int) -> None:
+        """Another solution begins, of so many rows."""
+        self._begun = rows
+        self.report()
+
+    def step(self, _: int) -> None:
+        """A step is done."""
+        self._done_steps += 1
+        self._done_rows += self._begun / self._steps
+        self.report()
+
+    def report(self) -> None:
+        """Tell how far the stage is."""
+        fraction = min(1.0, self._done_rows / self._rows)
+        self._control.report(ACOUSTIC, fraction, steps=self._done_steps, of=self._of)
+
+
+def _batches(chunks: Sequence[Chunk], size: int) -> Iterator[Sequence[Chunk]]:
+    return (chunks[first : first + size] for first in range(0, len(chunks), size))
