@@ -31,7 +31,8 @@ from engine.control import Uncontrolled
 from engine.request import read_sketch, read_song
 from engine.score import parse, write
 from engine.score.model import Score
-from engine.sketch.pipeline import COMPOSING, SketchModel, Track
+from engine.sketch.pipeline import COMPOSING, SketchModel
+from engine.song_model import Track
 
 Made = TypeVar("Made")
 FIRST_BAR = 5

@@ -8,6 +8,7 @@ EngineError
 ├── UnknownModel     no model of that name is present
 ├── OutOfMemory      the work needs more memory than the device has
 ├── CheckpointError  a checkpoint's files are missing, damaged or of another shape
+├── MissingExtra     the libraries that a model needs are not installed
 ├── DeviceError      the device asked for is not there or cannot do the work
 ├── NumericalError   a model computed values that are not finite
 └── CorruptBank      the sound bank cannot be read
@@ -44,10 +45,12 @@ class ScoreError(EngineError):
 
 
 class UnknownModel(EngineError):
-    """No model of that name is present; `model` names it."""
+    """No model of that name is present; `model` names it, `remedy` says what else would do than one of those present."""
 
-    def __init__(self, model: str, present: tuple[str, ...]) -> None:
-        super().__init__(f"There is no model {model!r} here; choose one of: {', '.join(present)}.")
+    def __init__(self, model: str, present: tuple[str, ...], remedy: str = "") -> None:
+        super().__init__(
+            f"There is no model {model!r} here; {remedy or 'choose one of: ' + ', '.join(present)}."
+        )
         self.model = model
 
 
@@ -57,6 +60,17 @@ class OutOfMemory(EngineError):
 
 class CheckpointError(EngineError):
     """A checkpoint's files are missing, damaged or of another shape; the message names the folder and lists what is wrong."""
+
+
+class MissingExtra(EngineError):
+    """The libraries that a model needs are not installed; `module` is the one that is missing."""
+
+    def __init__(self, module: str) -> None:
+        super().__init__(
+            f"The models of YuE2 need the Python module {module!r}, which is not installed; run "
+            ".venv/bin/pip install -c constraints.txt -e '.[yue2]', or ./task start with YUE2_MODEL set."
+        )
+        self.module = module
 
 
 class DeviceError(EngineError):

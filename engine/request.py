@@ -16,7 +16,6 @@ from engine.request_errors import refusal
 from engine.request_types import (
     CODES,
     CONTEXT_TOKENS,
-    ONE_OF_RATES,
     ONE_OR_GUIDANCE,
     SEED_LIMIT,
     Bitrate,
@@ -24,7 +23,9 @@ from engine.request_types import (
     Fingerprint,
     Guidance,
     Ignored,
+    Model,
     OutputFormat,
+    PeakClip,
     Real,
     Scalar,
     ScoreIds,
@@ -75,9 +76,7 @@ class Lora(Strict):
 class SongRequest(Strict):
     """Body of `/synth` and `/plan`. One of `style`, `lyrics` and `abc` must not be blank."""
 
-    model: Text = Field(
-        default="", max_length=200, description="A model id from /props; empty takes the server's default."
-    )
+    model: Model = ""
     style: Text = Field(
         default="",
         max_length=4_000,
@@ -137,16 +136,9 @@ class SongRequest(Strict):
     output: Literal["audio", "latents"] = Field(
         default="audio", description="'latents' also keeps the acoustic latents as a part."
     )
-    peak_clip: Whole = Field(
-        default=10,
-        ge=0,
-        le=999_999,
-        description="Millionths of the samples that may clip; 0 is the true peak.",
-    )
-    output_format: OutputFormat = Field(default="mp3", description="Format of the audio.")
-    mp3_bitrate: Bitrate = Field(
-        default=128, json_schema_extra=ONE_OF_RATES, description="Bit rate of mp3 and opus in kbit/s."
-    )
+    peak_clip: PeakClip = 10
+    output_format: OutputFormat = "mp3"
+    mp3_bitrate: Bitrate = 128
     words: Ignored = Field(
         default=None,
         exclude=True,

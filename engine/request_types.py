@@ -139,8 +139,25 @@ Seed = Annotated[Whole, Field(ge=-1, lt=SEED_LIMIT)]
 ONE_OR_GUIDANCE: dict[str, JsonValue] = {"anyOf": [{"const": -1}, {"minimum": 0}]}
 ONE_OF_RATES: dict[str, JsonValue] = {"enum": list(MP3_BITRATES_KBPS)}
 Guidance = Annotated[Real, AfterValidator(_guidance)]
-Bitrate = Annotated[Whole, AfterValidator(_mp3_bitrate)]
-OutputFormat = Literal["mp3", "opus", "flac", "wav16", "wav24", "wav32"]
+Model = Annotated[
+    str,
+    Field(
+        strict=True, max_length=200, description="A model id from /props; empty takes the server's default."
+    ),
+    AfterValidator(_plain_text),
+]
+PeakClip = Annotated[
+    Whole,
+    Field(ge=0, le=999_999, description="Millionths of the samples that may clip; 0 is the true peak."),
+]
+OutputFormat = Annotated[
+    Literal["mp3", "opus", "flac", "wav16", "wav24", "wav32"], Field(description="Format of the audio.")
+]
+Bitrate = Annotated[
+    Whole,
+    AfterValidator(_mp3_bitrate),
+    Field(json_schema_extra=ONE_OF_RATES, description="Bit rate of mp3 and opus in kbit/s."),
+]
 Codes = Annotated[Text, AfterValidator(_codes)]
 ScoreIds = Annotated[Text, AfterValidator(_score_ids)]
 Fingerprint = Annotated[

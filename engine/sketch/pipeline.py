@@ -1,7 +1,6 @@
 """The `sketch` model: composes a lead sheet and has the band play it. No weights, no accelerator, always present."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from pydantic import JsonValue
 
@@ -14,6 +13,7 @@ from engine.sketch.compose import compose
 from engine.sketch.notes import RATE_HZ
 from engine.sketch.sampler import LONGEST_SECONDS, PHASE, TAIL_SECONDS, Sampler
 from engine.sketch.style import read_style
+from engine.song_model import Expected, Latents, Plan, Track
 
 # Accepted, so that one request suits every model, but without effect on a sketch. Of the semantic sampling only
 # `max_tokens` counts, which bounds the length.
@@ -21,6 +21,8 @@ IGNORED_FIELDS = (
     "steps",
     "cfg_scale",
     "peak_clip",
+    "abc_tokens",
+    "fingerprint",
     "abc_sampling",
     *(f"semantic_sampling.{name}" for name in SemanticSampling.model_fields if name != "max_tokens"),
 )
@@ -30,20 +32,11 @@ _SHORTEST_SONG_SECONDS = 1.0
 _SECONDS_A_LINE, _SECONDS_AROUND, _SECONDS_UNSUNG = 5.0, 25.0, 150.0  # what the composer tends to write
 
 
-@dataclass(frozen=True, slots=True)
-class Track:
-    """One song as sound, and the request that gives it again."""
-
-    replay: dict[str, JsonValue]
-    samples: Samples  # (N, 2), at `sample_rate_hz`
-    sample_rate_hz: int
-    seconds: float
-
-
 class SketchModel:
     """Owns the sampler, which is opened with the first song; all but the checks runs on one thread."""
 
     id = "sketch"
+    rates_id = "sketch"
 
     def __init__(self) -> None:
         self._sampler: Sampler | None = None
@@ -64,9 +57,14 @@ class SketchModel:
             "defaults": {},
         }
 
-    def check(self, request: SongRequest) -> None:
+    def check(self, request: SongRequest, latents: Latents | None = None) -> None:
         """Raise InvalidRequest, naming the field, for what this model cannot do, and ScoreError for a bad score."""
         self._check_fields(request)
+        if latents is not None:
+            raise InvalidRequest(
+                "latents",
+                f"The model {self.id!r} has no latents; leave the part out, or choose another model.",
+            )
         if request.abc.strip():
             parse(request.abc)
 
@@ -98,8 +96,11 @@ class SketchModel:
         elif request.from_bar > 1:
             _excerpt(self._composed(request, request.lm_seed), request)
 
-    def plan(self, request: SongRequest, control: Control) -> str:
-        """The score of the request as ABC text: the one it brings, else a new one drawn with `lm_seed`."""
+    def plan(self, request: SongRequest, control: Control) -> Plan:
+        """The score of the request: the one it brings, else a new one drawn with `lm_seed`."""
+        return Plan(self._planned(request, control))
+
+    def _planned(self, request: SongRequest, control: Control) -> str:
         if request.abc.strip():
             return request.abc
         control.report(COMPOSING, 0.0)
@@ -109,13 +110,15 @@ class SketchModel:
         control.report(COMPOSING, 1.0)
         return text
 
-    def generate(self, request: SongRequest, control: Control) -> Iterator[Track]:
+    def generate(
+        self, request: SongRequest, control: Control, latents: Latents | None = None
+    ) -> Iterator[Track]:
         """Tracks song by song, each song's variations together; seeds are those of the request, which has none open.
 
-        A song lasts at most `duration`; a longer score is faded out there.
+        There are never latents: `check` refuses them. A song lasts at most `duration`; a longer score is faded out there.
         """
         for song in range(request.lm_batch_size):
-            text = self.plan(request.model_copy(update={"lm_seed": request.lm_seed + song}), control)
+            text = self._planned(request.model_copy(update={"lm_seed": request.lm_seed + song}), control)
             score = parse(text, control.check_cancelled)
             for variation in range(request.synth_batch_size):
                 samples = self._rendered(score, request, request.seed + variation, control)
@@ -124,30 +127,37 @@ class SketchModel:
 
     def preview(self, request: SketchRequest, control: Control) -> Track:
         """The bars asked for, of the score given or composed, as one track."""
-        text = self.plan(request, control)
+        text = self._planned(request, control)
         score = _excerpt(parse(text, control.check_cancelled), request)
         samples = self._rendered(score, request, request.seed, control)
         return _track(replay_of(request, 0, 0, abc=text), samples)
 
-    def stages(self, request: SongRequest) -> list[tuple[str, float]]:
+    def stages(self, request: SongRequest, latents: Latents | None = None) -> list[Expected]:
         """Phases of `generate` as often as they are entered, in order; their units are seconds of audio expected.
 
         Encoding is the caller's, track by track.
         """
-        seconds = _expected_seconds(request)
-        tracks = [(RENDERING, seconds), (ENCODING, seconds)] * request.synth_batch_size
+        tracks = _sounding(_expected_seconds(request)) * request.synth_batch_size
         return [*self.plan_stages(request), *tracks] * request.lm_batch_size
 
-    def plan_stages(self, request: SongRequest) -> list[tuple[str, float]]:
+    def plan_stages(self, request: SongRequest) -> list[Expected]:
         """Phases of `plan`, as in `stages`; none where the score is there."""
-        return [] if request.abc.strip() else [(COMPOSING, _expected_seconds(request))]
+        return [] if request.abc.strip() else [Expected(COMPOSING, _expected_seconds(request))]
 
-    def preview_stages(self, request: SketchRequest) -> list[tuple[str, float]]:
+    def preview_stages(self, request: SketchRequest) -> list[Expected]:
         """Phases of `preview`, as in `stages`."""
         seconds = _expected_seconds(request)
         if request.bars is not None:
             seconds = min(seconds, 2.5 * request.bars)
-        return [*self.plan_stages(request), (RENDERING, seconds), (ENCODING, seconds)]
+        return [*self.plan_stages(request), *_sounding(seconds)]
+
+    def notes(self, request: SongRequest) -> tuple[str, ...]:
+        """Nothing: a sketch is the same on every machine."""
+        return ()
+
+    def unload(self) -> None:
+        """Close the sound bank; the next song opens it again."""
+        self._sampler = None
 
     def _composed(self, request: SongRequest, seed: int, check: Check = unchecked) -> Score:
         longest = max(_limit_seconds(request) - TAIL_SECONDS, _SHORTEST_SONG_SECONDS)
@@ -161,11 +171,18 @@ class SketchModel:
         control.report(RENDERING, 0.0)
         style, limit = read_style(request.style), _limit_seconds(request)
         played = timeline(score, control.check_cancelled)
+        for stage in _sounding(min(played.duration + TAIL_SECONDS, limit), "score"):
+            control.expect(stage.phase, stage.units, stage.source)
         return self._sampler.render(played, style, seed, control, limit_seconds=limit)
 
 
 def _limit_seconds(request: SongRequest) -> float:
     return min(max(request.longest_seconds, SHORTEST_TRACK_SECONDS), LONGEST_SECONDS)
+
+
+def _sounding(seconds: float, source: str = "history") -> list[Expected]:
+    """A track's way from the score to its file."""
+    return [Expected(RENDERING, seconds, source), Expected(ENCODING, seconds, source)]
 
 
 def _track(replay: dict[str, JsonValue], samples: Samples) -> Track:

@@ -2,11 +2,13 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
-from engine.catalogue import Catalogue
-from engine.errors import UnknownModel
+from engine.catalogue import Catalogue, Weights, open_catalogue
+from engine.errors import InvalidRequest, MissingExtra, UnknownModel
+from tests.server.yue2_double import Yue2Double
 
 
 def test_the_sketch_is_always_present_and_the_default() -> None:
@@ -32,3 +34,43 @@ def test_neither_torch_nor_scipy_is_imported() -> None:
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_yue2_comes_first_and_is_the_default_where_it_is() -> None:
+    yue2 = Yue2Double()
+    catalogue = Catalogue(yue2=yue2)
+    assert catalogue.default_id == "yue2"
+    assert catalogue.model("") is catalogue.model("yue2") is yue2
+    assert catalogue.model("sketch") is catalogue.sketch
+    assert [model["id"] for model in catalogue.describe()] == ["yue2", "sketch"]
+    with pytest.raises(UnknownModel, match="choose one of: yue2, sketch"):
+        catalogue.model("yue3")
+
+
+def test_the_codec_is_that_of_yue2() -> None:
+    yue2 = Yue2Double()
+    catalogue = Catalogue(yue2=yue2)
+    assert catalogue.codec("") is catalogue.codec("yue2") is yue2
+    with pytest.raises(InvalidRequest, match="'sketch' has no audio codec; name 'yue2' or leave model out"):
+        catalogue.codec("sketch")
+    with pytest.raises(UnknownModel, match="'yue3' here"):
+        catalogue.codec("yue3")
+    for name in ("", "yue2", "sketch"):
+        with pytest.raises(UnknownModel, match="set YUE2_MODEL and YUE2_VAE to the folders of its weights"):
+            Catalogue().codec(name)
+
+
+def test_every_model_gives_its_memory_back() -> None:
+    yue2 = Yue2Double()
+    Catalogue(yue2=yue2).unload()
+    assert yue2.unloaded == 1
+
+
+def test_without_weights_there_is_the_band_alone() -> None:
+    assert [model["id"] for model in open_catalogue(None).describe()] == ["sketch"]
+
+
+def test_a_missing_library_says_how_to_install_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "engine.yue2.pipeline", None)
+    with pytest.raises(MissingExtra, match=r"\.venv/bin/pip install -c constraints\.txt -e '\.\[yue2\]'"):
+        open_catalogue(Weights(tmp_path, tmp_path, "cpu", "auto", "auto", tmp_path / "digests.json"))

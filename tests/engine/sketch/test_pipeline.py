@@ -14,6 +14,7 @@ from engine.errors import InvalidRequest, ScoreError
 from engine.request import SketchRequest, SongRequest, read_sketch, read_song
 from engine.score import parse
 from engine.sketch.pipeline import SHORTEST_TRACK_SECONDS, SketchModel
+from engine.song_model import Expected, Plan
 from tests.engine.sketch.sounds import EXAMPLE
 
 SHORT = 'X:1\nM:4/4\nL:1/4\nQ:1/4=240\nK:Em\n%%text\nV:Vocal\n"Em"EGBG|"C"cGEC|"D"DFAF|"Em"E4|\n'
@@ -80,8 +81,8 @@ def test_songs_come_before_their_variations(model: SketchModel) -> None:
 def test_a_plan_is_the_score_that_is_sung(model: SketchModel) -> None:
     request = song(style="folk", lyrics=LYRICS)
     (track,) = model.generate(request, Uncontrolled())
-    assert model.plan(request, Uncontrolled()) == track.replay["abc"]
-    assert model.plan(song(abc=SHORT), Uncontrolled()) == SHORT
+    assert model.plan(request, Uncontrolled()) == Plan(str(track.replay["abc"]))
+    assert model.plan(song(abc=SHORT), Uncontrolled()) == Plan(SHORT)
 
 
 def test_the_duration_is_an_upper_bound(model: SketchModel) -> None:
@@ -137,6 +138,8 @@ def test_ignored_fields_are_accepted_and_change_nothing(model: SketchModel) -> N
         "steps": 8,
         "cfg_scale": 3.0,
         "peak_clip": 0,
+        "abc_tokens": "1,2",
+        "fingerprint": {"device": "cuda"},
         "abc_sampling": {"temperature": 1.5, "max_tokens": 64},
         "semantic_sampling": {
             "temperature": 0.5,
@@ -181,6 +184,10 @@ class Witness(Uncontrolled):
 
     def __init__(self) -> None:
         self.reports: list[tuple[str, float]] = []
+        self.expected: list[Expected] = []
+
+    def expect(self, phase: str, units: float, source: str = "history") -> None:
+        self.expected.append(Expected(phase, units, source))
 
     def report(self, phase: str, fraction: float, **counters: int) -> None:
         self.reports.append((phase, fraction))
@@ -199,19 +206,45 @@ def test_stages_are_the_phases_in_the_order_they_are_entered(
         (phase, [fraction for _, fraction in reports])
         for phase, reports in groupby(witness.reports, key=itemgetter(0))
     ]
-    assert [phase for phase, _ in entries] == [phase for phase, _ in model.stages(request)]
+    assert [phase for phase, _ in entries] == [stage.phase for stage in model.stages(request)]
     assert all(fractions == sorted(fractions) for _, fractions in entries)
     assert {(fractions[0], fractions[-1]) for _, fractions in entries} == {(0.0, 1.0)}
 
 
 def test_units_are_seconds_of_audio_within_the_duration(model: SketchModel) -> None:
-    track = [("rendering", 7), ("encoding", 7)]
+    track = [Expected("rendering", 7), Expected("encoding", 7)]
     request = song(style="pop", duration=7, lm_batch_size=2, synth_batch_size=2)
-    assert model.stages(request) == [("composing", 7), *track, *track] * 2
+    assert model.stages(request) == [Expected("composing", 7), *track, *track] * 2
     assert model.stages(song(abc=SHORT, duration=7)) == track
-    assert model.plan_stages(song(lyrics=LYRICS * 3, duration=300)) == [("composing", 40)]
+    assert model.plan_stages(song(lyrics=LYRICS * 3, duration=300)) == [Expected("composing", 40)]
     assert model.plan_stages(song(abc=SHORT)) == []
-    assert model.preview_stages(sketch(abc=SHORT, bars=2)) == [("rendering", 5), ("encoding", 5)]
+    assert model.preview_stages(sketch(abc=SHORT, bars=2)) == [
+        Expected("rendering", 5),
+        Expected("encoding", 5),
+    ]
+
+
+def test_the_length_of_a_track_is_told_once_its_score_is_read(model: SketchModel) -> None:
+    witness = Witness()
+    (track,) = model.generate(song(abc=SHORT), witness)
+    assert witness.expected == [
+        Expected(phase, track.seconds, "score") for phase in ("rendering", "encoding")
+    ]
+
+
+def test_latents_are_refused_and_nothing_is_noted(model: SketchModel) -> None:
+    request = song(abc=SHORT)
+    with pytest.raises(InvalidRequest, match="has no latents") as refused:
+        model.check(request, np.zeros((25, 64), np.float32))
+    assert refused.value.field == "latents"
+    assert model.notes(request) == ()
+
+
+def test_an_unloaded_model_loads_again(model: SketchModel) -> None:
+    (before,) = model.generate(song(abc=SHORT), Uncontrolled())
+    model.unload()
+    (after,) = model.generate(song(abc=SHORT), Uncontrolled())
+    assert np.array_equal(before.samples, after.samples)
 
 
 @pytest.mark.parametrize("style", ["pop", "edm", "ambient"])
