@@ -12,7 +12,8 @@ from server.errors import IdempotencyMismatch
 from server.jobs.errors import QueueFull, UnknownJob
 from server.jobs.job import Job, JobControl, JobView
 from server.jobs.serial_queue import SerialQueue
-from server.operations import Prepared, Stopwatch
+from server.limits import MAX_NOTE_CHARACTERS, MAX_NOTES
+from server.work import Prepared, Stopwatch
 from storage.entry import JSON, Entry, EntryState
 from storage.errors import DiskFull, StoreFull
 from storage.store import ResultStore
@@ -98,7 +99,7 @@ class Gate:
             created_at=job.created_at,
             idempotency_key=key,
             request_digest=prepared.digest,
-            detail={"operation": prepared.operation, "model": prepared.model},
+            detail=_detail(prepared),
         )
         with ExitStack() as undo:
             undo.callback(self._queue.withdraw, job.id)
@@ -132,6 +133,8 @@ class Gate:
             created_at=self._clock(),
             stages=prepared.stages,
             work=work,
+            rates_id=prepared.rates_id,
+            notes=_bounded(prepared.notes),
         )
         return job
 
@@ -142,15 +145,24 @@ class Gate:
             packed = prepared.work(job.id, staged, control, stopwatch)
             staged.seal()  # before the metrics are read, which are to include the way to the disk
             metrics = stopwatch.metrics()
-            detail: dict[str, JSON] = {
-                "operation": prepared.operation,
-                "model": prepared.model,
+            detail = _detail(prepared, packed.notes) | {
                 "started_at": job.started_at,
                 "finished_at": self._clock(),
                 "metrics": metrics,
             }
             self._store.publish(staged, content_type=packed.content_type, parts=packed.parts, detail=detail)
         return metrics
+
+
+def _detail(prepared: Prepared, notes: tuple[str, ...] = ()) -> dict[str, JSON]:
+    """What a record says of the work, with what the work itself has noted."""
+    noted: list[JSON] = list(_bounded(prepared.notes + notes))
+    return {"operation": prepared.operation, "model": prepared.model, "notes": noted}
+
+
+def _bounded(notes: tuple[str, ...]) -> tuple[str, ...]:
+    """Each sentence once and as much as a record holds."""
+    return tuple(note[:MAX_NOTE_CHARACTERS] for note in dict.fromkeys(notes))[:MAX_NOTES]
 
 
 def _replay(entry: Entry, prepared: Prepared) -> Admitted:

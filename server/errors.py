@@ -3,6 +3,7 @@
 EdgeError
 ├── SettingsError          a setting is out of bounds; the server does not start
 ├── InvalidJson            the body is not one JSON object, at a line and column
+├── InvalidForm            the body is no multipart form that can be read
 ├── UnsupportedMedia       the body is of a type that the route does not read
 ├── BodyTooLarge           the body is over the limit
 ├── HeadersTooLarge        the request line and headers are over the limit
@@ -56,6 +57,13 @@ class InvalidJson(EdgeError):
         super().__init__(f"The body is not a JSON object that can be read: {reason}{place}.")
         self.line = line
         self.column = column
+
+
+class InvalidForm(EdgeError):
+    """The body is no multipart form that can be read."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(f"The multipart/form-data body cannot be read: {reason}.")
 
 
 class UnsupportedMedia(EdgeError):
@@ -198,6 +206,7 @@ ANSWERS: Final[Mapping[type[Exception], Answer]] = {
     EdgeError: _INTERNAL,
     SettingsError: _INTERNAL,
     InvalidJson: Answer(400, "invalid_json"),
+    InvalidForm: Answer(400, "malformed_request"),
     UnsupportedMedia: Answer(415, "unsupported_media"),
     BodyTooLarge: Answer(413, "body_too_large"),
     HeadersTooLarge: Answer(431, "headers_too_large"),
@@ -237,6 +246,10 @@ ANSWERS: Final[Mapping[type[Exception], Answer]] = {
     engine.ScoreError: Answer(400, "invalid_score"),
     engine.UnknownModel: Answer(404, "unknown_model"),
     engine.OutOfMemory: Answer(500, "out_of_memory"),
+    engine.CheckpointError: Answer(500, "engine_error"),
+    engine.MissingExtra: Answer(500, "engine_error"),
+    engine.NumericalError: Answer(500, "engine_error"),
+    engine.DeviceError: Answer(500, "engine_error"),
     engine.CorruptBank: Answer(500, "engine_error"),
 }
 

@@ -137,7 +137,7 @@ class JobBook:
             entry.id, str(detail.get("operation", "")), str(detail.get("model", "")), entry.created_at
         )
         answer |= {key: detail.get(key) for key in ("started_at", "finished_at")}
-        answer |= {key: detail[key] for key in _REACHED if key in detail}
+        answer |= {key: detail[key] for key in (*_REACHED, "notes") if key in detail}
         answer |= {"status": str(self._status(entry)), "expires_at": entry.expires_at}
         if entry.state is EntryState.STORED:
             answer |= {"progress": 1.0, "metrics": detail.get("metrics", {}), "tracks": _tracks(entry)}
@@ -176,6 +176,7 @@ def _blank(job_id: str, operation: str, model: str, created_at: float) -> dict[s
         "expires_at": None,
         "metrics": {},
         "tracks": None,
+        "notes": [],
     }
 
 
@@ -183,6 +184,7 @@ def fields_of(view: JobView) -> dict[str, JSON]:
     """What is told of a job that the queue holds."""
     answer = _blank(view.id, view.operation, view.model, view.created_at)
     counters: dict[str, JSON] = dict(view.counters)
+    notes: list[JSON] = list(view.notes)
     return answer | {
         "status": str(view.state),
         "queue_position": view.queue_position,
@@ -193,12 +195,14 @@ def fields_of(view: JobView) -> dict[str, JSON]:
         "eta_source": view.eta_source or None,
         "started_at": view.started_at,
         "finished_at": view.finished_at,
+        "notes": notes,
     }
 
 
 def _tracks(entry: Entry) -> dict[str, JSON]:
     """Count, content type, bytes and seconds of what a listener or reader would open."""
-    main = [part for part in entry.parts if part.name not in ("replay", "latents")]
+    heard = [part for part in entry.parts if part.name not in ("replay", "latents")]
+    main = heard or entry.parts  # latents alone are what was asked for
     items: list[JSON] = [
         {"content_type": part.content_type, "bytes": part.length, "seconds": part.seconds} for part in main
     ]

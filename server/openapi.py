@@ -5,8 +5,10 @@ from collections.abc import Iterable, Mapping
 from pydantic import BaseModel
 
 from engine.request import SketchRequest, SongRequest
+from engine.vae_request import DecodeRequest
 from server.jobs.job import JobState
-from server.limits import MAX_WAIT_SECONDS
+from server.jobs.rates import PRIOR, SOURCES
+from server.limits import MAX_NOTES, MAX_WAIT_SECONDS
 from storage.entry import JSON
 
 _REF = "#/components/schemas/{model}"
@@ -33,6 +35,8 @@ def build_openapi(version: str, keyed: bool) -> dict[str, JSON]:
     return document
 
 
+_ETA_SOURCE: dict[str, JSON] = {"enum": [*SOURCES, PRIOR, None]}
+_NOTES: dict[str, JSON] = {"type": "array", "items": _TEXT, "maxItems": MAX_NOTES}
 _EVENTS: dict[str, JSON] = {"text/event-stream": {}}
 _SECURITY: dict[str, JSON] = {
     "bearer": {"type": "http", "scheme": "bearer"},
@@ -77,7 +81,7 @@ def _refusals(*statuses: int) -> dict[str, JSON]:
 
 
 _REFUSALS = {
-    400: "The request is malformed or a field is out of bounds.",
+    400: "The request is malformed, or a field or part is missing or out of bounds.",
     401: "No valid API key came with the request.",
     403: "The Origin is not allowed.",
     404: "No such job, result, model or route.",
@@ -85,7 +89,7 @@ _REFUSALS = {
     410: "The result has expired or was deleted.",
     412: "If-Match does not name the stored body.",
     413: "The body is too large.",
-    415: "The body is not JSON.",
+    415: "The body, or a part of it, is of a type that is not read here.",
     416: "The range lies outside the body.",
     421: "The Host is not allowed.",
     422: "The Idempotency-Key was used for another request.",
@@ -110,13 +114,18 @@ _IDEMPOTENCY: dict[str, JSON] = {
 }
 
 
-def _generate(summary: str, model: type[BaseModel]) -> dict[str, JSON]:
+def _generate(summary: str, model: type[BaseModel], content: Mapping[str, JSON] | None = None) -> JSON:
+    """A route that queues a job; `content` is what it reads beside JSON."""
+    return _queueing(summary, [], _content(_schema(model.__name__)) | dict(content or {}))
+
+
+def _queueing(summary: str, parameters: list[JSON], content: JSON) -> JSON:
     headers: dict[str, JSON] = {"Idempotent-Replay": {"schema": {"const": "true"}}}
     return {
         "post": {
             "summary": summary,
-            "parameters": [_IDEMPOTENCY],
-            "requestBody": {"required": True, "content": _content(_schema(model.__name__))},
+            "parameters": [*parameters, _IDEMPOTENCY],
+            "requestBody": {"required": True, "content": content},
             "responses": {
                 "200": _answer(
                     "A known Idempotency-Key: the earlier job.", _content(_schema("Submission")), headers
@@ -126,6 +135,43 @@ def _generate(summary: str, model: type[BaseModel]) -> dict[str, JSON]:
             },
         }
     }
+
+
+_FILE: dict[str, JSON] = {"type": "string", "format": "binary"}
+_LATENTS: dict[str, JSON] = _FILE | {"description": "float32, little-endian, rows of 64, 25 a second."}
+
+
+def _form(properties: Mapping[str, JSON], **types: str) -> dict[str, JSON]:
+    """A multipart form, all of whose parts are needed; `types` are their content types."""
+    encoding: dict[str, JSON] = {name: {"contentType": kind} for name, kind in types.items()}
+    schema = _object(properties) | {"additionalProperties": False}
+    return {"multipart/form-data": {"schema": schema, "encoding": encoding}}
+
+
+def _synth() -> JSON:
+    parts: dict[str, JSON] = {"request": _schema("SongRequest"), "latents": _LATENTS}
+    form = _form(parts, request="application/json", latents="application/octet-stream")
+    return _generate("Songs from style and lyrics, from a score, or from latents.", SongRequest, form)
+
+
+def _vae() -> JSON:
+    operations: dict[str, JSON] = {"enum": ["encode", "decode"]}
+    what = "encode takes an audio file, decode latents; the options but model are of decode alone."
+    options = DecodeRequest.model_json_schema()["properties"]
+    files: dict[str, JSON] = {"application/octet-stream": {"schema": _FILE}, "audio/*": {"schema": _FILE}}
+    choice: list[JSON] = [
+        _object({name: schema}) | {"additionalProperties": False}
+        for name, schema in (("audio", _FILE), ("latents", _LATENTS))
+    ]
+    files["multipart/form-data"] = {"schema": {"oneOf": choice}}
+    return _queueing(
+        "Audio into latents, or latents into audio, by the model's codec alone.",
+        [
+            _query("op", what, operations, required=True),
+            *(_query(name, str(schema["description"]), schema) for name, schema in options.items()),
+        ],
+        files,
+    )
 
 
 def _job_read() -> dict[str, JSON]:
@@ -139,6 +185,7 @@ def _job_read() -> dict[str, JSON]:
             _query("result", "1 gives the stored body.", {"const": "1"}),
             _query("track", "The audio of one track alone.", _COUNT),
             _query("replay", "The request that makes one track again.", _COUNT),
+            _query("latents", "The latents of one track.", _COUNT),
         ],
         "responses": {
             "200": _answer("The state, or the whole body or part.", _content(either) | binary),
@@ -157,6 +204,7 @@ _RESULT_KINDS = (
     "audio/flac",
     "audio/wav",
     "text/vnd.abc",
+    "application/octet-stream",
 )
 
 
@@ -165,9 +213,10 @@ def _paths() -> dict[str, JSON]:
     cancel_query = _query("cancel", "1 cancels.", {"const": "1"}, required=True)
     events = _answer("Events named `job`, each with the job's state.", _EVENTS)
     return {
-        "/synth": _generate("Songs from style and lyrics, or from a score.", SongRequest),
+        "/synth": _synth(),
         "/plan": _generate("A score from style and lyrics.", SongRequest),
         "/sketch": _generate("An audio preview of a score.", SketchRequest),
+        "/vae": _vae(),
         "/job": {
             "get": _job_read(),
             "post": {
@@ -238,7 +287,7 @@ def _schemas() -> dict[str, JSON]:
         "Status": {"enum": [str(state) for state in JobState]},
         "Submission": _object(
             {"id": _TEXT, "status": _schema("Status"), "queue_position": _COUNT}
-            | {"eta_seconds": _nullable("number"), "eta_source": _nullable("string")}
+            | {"eta_seconds": _nullable("number"), "eta_source": _ETA_SOURCE, "notes": _NOTES}
         ),
         "Job": _job_schema(),
         "Error": _object(
@@ -268,13 +317,14 @@ def _job_schema() -> dict[str, JSON]:
         "progress": {"type": "number", "minimum": 0, "maximum": 1},
         "counters": {"type": "object", "additionalProperties": {"type": "integer"}},
         "eta_seconds": _nullable("number"),
-        "eta_source": _nullable("string"),
+        "eta_source": _ETA_SOURCE,
         "created_at": _NUMBER,
         "started_at": _nullable("number"),
         "finished_at": _nullable("number"),
         "expires_at": _nullable("number"),
         "metrics": {"type": "object", "additionalProperties": _NUMBER},
         "tracks": {"anyOf": [tracks, {"type": "null"}]},
+        "notes": _NOTES,
     }
     return _object(always | {"code": _TEXT, "error": _TEXT}, required=always)
 

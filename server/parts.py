@@ -13,7 +13,7 @@ from server.job_book import JobBook
 from server.jobs.job import Job, JobState
 from server.jobs.rates import RateBook
 from server.jobs.serial_queue import SerialQueue
-from server.jobs.worker import Worker
+from server.jobs.worker import Rest, Worker
 from server.limits import Limits
 from server.log_ring import LogRing
 from server.metrics import Metrics
@@ -51,9 +51,19 @@ def draw_job_id() -> str:
     return secrets.token_hex(8)
 
 
-def assemble(settings: Settings, log_ring: LogRing, clock: Callable[[], float] = time.time) -> Parts:
+def nothing_to_unload() -> None:
+    """What a server without models does when it is idle."""
+
+
+def assemble(
+    settings: Settings,
+    log_ring: LogRing,
+    clock: Callable[[], float] = time.time,
+    unload: Callable[[], object] = nothing_to_unload,
+) -> Parts:
     """Make the parts over the output folder, which the caller has locked; recover what an earlier process left.
 
+    `unload` is called on the working thread when it has been idle for as long as the settings say, and at its end.
     Raises DiskFull and OSError where the folder cannot be used.
     """
     budget = Budget(settings.result_max_bytes, settings.result_max_files, MAX_FILE_BYTES)
@@ -75,7 +85,8 @@ def assemble(settings: Settings, log_ring: LogRing, clock: Callable[[], float] =
         now = clock()
         metrics.job_ended(job.operation, str(state), max(0.0, now - (job.started_at or now)))
 
-    worker = Worker(queue, job_outcome, before_settle)
+    rest = Rest(settings.idle_unload_seconds or None, unload)
+    worker = Worker(queue, job_outcome, before_settle, rest=rest)
     gate = Gate(queue, store, clock, draw_job_id)
     keys = Keys(settings.api_keys, load_secret(settings.data_directory, secrets.token_bytes))
     return Parts(

@@ -3,7 +3,7 @@
 from engine.catalogue import Catalogue
 from engine.request import CODES_PER_SECOND, CONTEXT_TOKENS, SketchRequest, SongRequest
 from engine.sketch.notes import RATE_HZ
-from server.limits import MAX_JSON_BYTES, MAX_WAIT_SECONDS
+from server.limits import MAX_BODY_BYTES, MAX_JSON_BYTES, MAX_REQUEST_PART_BYTES, MAX_WAIT_SECONDS
 from server.settings import Settings
 from storage.entry import JSON
 
@@ -26,6 +26,8 @@ def build_props(catalogue: Catalogue, settings: Settings, version: str) -> dict[
         "defaults": {"synth": song, "plan": song, "sketch": sketch},
         "limits": {
             "json_body_bytes": MAX_JSON_BYTES,
+            "upload_bytes": MAX_BODY_BYTES,
+            "upload_request_bytes": MAX_REQUEST_PART_BYTES,
             "wait_seconds": MAX_WAIT_SECONDS,
             "result_ttl_seconds": settings.result_ttl_seconds,
             "result_max_bytes": settings.result_max_bytes,

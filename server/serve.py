@@ -8,10 +8,13 @@ from importlib.metadata import version
 
 from starlette.routing import BaseRoute
 
-from engine.catalogue import Catalogue
+from engine.catalogue import Catalogue, Weights, open_catalogue
+from engine.errors import CheckpointError, DeviceError, MissingExtra
 from engine.request import DRAWN_SEED_LIMIT
 from server.app import build_app
+from server.codec_operations import CodecOperations
 from server.connection import DEFAULT_TIMEOUTS
+from server.errors import SettingsError
 from server.log_ring import LogRing
 from server.openapi import build_openapi
 from server.operations import Operations
@@ -20,31 +23,58 @@ from server.process import run_server, set_up_logging
 from server.props import build_props
 from server.routes.native import NativeRoutes
 from server.routes.system import SystemRoutes
+from server.routes.vae import VaeRoutes
 from server.settings import Settings, unknown_variables
 from server.starting import bind, held_output
+from server.submission import Submissions
 
 _log = logging.getLogger(__name__)
 
 
 def run(settings: Settings) -> int:
-    """Serve until a signal and give the exit status. Raises StartError, DiskFull, OSError before serving."""
+    """Serve until a signal and give the exit status. Raises SettingsError, StartError, DiskFull, OSError before serving."""
     log_ring = LogRing()
     set_up_logging(log_ring, settings.log_level, sys.stderr)
     for sentence in unknown_variables(os.environ):
         _log.warning("%s", sentence)
+    catalogue = opened(settings)
     place = f"http://{settings.host}:{settings.port}"
     with held_output(settings, f"process {os.getpid()}, serving {place}"):
         bound = bind(settings.host, settings.port)
-        parts = assemble(settings, log_ring)
-        app = build_app(parts, product_routes(parts, Catalogue()))
+        parts = assemble(settings, log_ring, unload=catalogue.unload)
+        app = build_app(parts, product_routes(parts, catalogue))
         return run_server(parts, app, [bound], DEFAULT_TIMEOUTS)
+
+
+def opened(settings: Settings) -> Catalogue:
+    """The models that the settings ask for. Raises SettingsError with what is wrong with them."""
+    try:
+        return open_catalogue(weights_of(settings))
+    except (CheckpointError, DeviceError, MissingExtra) as error:
+        raise SettingsError(str(error)) from error
+
+
+def weights_of(settings: Settings) -> Weights | None:
+    """What the settings tell of YuE2's weights; None where there are none."""
+    if settings.model is None or settings.vae is None:
+        return None
+    return Weights(
+        model_folder=settings.model.absolute(),
+        vae_folder=settings.vae.absolute(),
+        device=settings.device,
+        precision=settings.precision,
+        residency=settings.residency,
+        digest_file=settings.data_directory / "digests.json",
+    )
 
 
 def product_routes(parts: Parts, catalogue: Catalogue) -> list[BaseRoute]:
     """Every route of the product."""
     operations = Operations(catalogue, lambda: secrets.randbelow(DRAWN_SEED_LIMIT))
     release = version("yue2-studio")
-    native = NativeRoutes(operations, parts.gate, parts.book, parts.watch, parts.limits)
+    submissions = Submissions(parts.gate, parts.book, parts.limits)
+    native = NativeRoutes(operations, submissions, parts.book, parts.watch, parts.limits)
+    vae = VaeRoutes(CodecOperations(catalogue), submissions, parts.limits)
     system = SystemRoutes(
         parts.board,
         build_props(catalogue, parts.settings, release),
@@ -54,4 +84,4 @@ def product_routes(parts: Parts, catalogue: Catalogue) -> list[BaseRoute]:
         parts.log_ring,
         parts.limits,
     )
-    return [*native.routes(), *system.routes()]
+    return [*native.routes(), *vae.routes(), *system.routes()]

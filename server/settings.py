@@ -19,7 +19,6 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 from server.errors import SettingsError
 
 PREFIX: Final = "YUE2_"
-SET_UP_VARIABLES: Final = frozenset({"YUE2_MODEL", "YUE2_VAE"})
 MAX_FILE_BYTES: Final = 1024**3
 SECRET: Final = frozenset({"api_keys"})
 
@@ -88,6 +87,38 @@ class Settings(BaseSettings):
         default=None,
         description="Folder of the server's own records, such as learnt speeds; `state` in the output folder if not set.",
         json_schema_extra=_words("a folder the server can write to"),
+    )
+    model: Path | None = Field(
+        default=None,
+        description="Folder of YuE2's weights, which sing by default then; set it together with YUE2_VAE.",
+        json_schema_extra=_words("a folder with YuE2's files"),
+    )
+    vae: Path | None = Field(
+        default=None,
+        description="Folder of the weights of YuE2's audio codec.",
+        json_schema_extra=_words("a folder with the codec's files"),
+    )
+    device: str = Field(
+        default="auto",
+        pattern=r"^(auto|cpu|cuda(:[0-9]{1,2})?)$",
+        description="Where YuE2 computes; auto takes an NVIDIA card where there is one.",
+        json_schema_extra=_words("auto, cpu, cuda or cuda:N"),
+    )
+    precision: Literal["auto", "bf16", "fp16", "fp32"] = Field(
+        default="auto",
+        description="Number format of YuE2's weights; auto takes the fastest that the device has, fp32 is exact.",
+        json_schema_extra=_words("auto, bf16, fp16 or fp32"),
+    )
+    residency: Literal["auto", "keep", "stage"] = Field(
+        default="auto",
+        description="Whether YuE2's parts stay in the device's memory or come there stage by stage; auto looks at the room.",
+        json_schema_extra=_words("auto, keep or stage"),
+    )
+    idle_unload_seconds: int = Field(
+        default=0,
+        ge=0,
+        le=86400,
+        description="Seconds without a job after which models leave memory; 0 keeps them.",
     )
     sync_deadline_seconds: int = Field(
         default=600,
@@ -158,9 +189,9 @@ class Settings(BaseSettings):
     def _read_origins(cls, text: object) -> object:
         return _listed(text, _ORIGIN)
 
-    @field_validator("log_level", mode="before")
+    @field_validator("log_level", "device", "precision", "residency", mode="before")
     @classmethod
-    def _read_level(cls, text: object) -> object:
+    def _read_word(cls, text: object) -> object:
         return text.lower() if isinstance(text, str) else text
 
     @property
@@ -184,6 +215,11 @@ def load(environ: Mapping[str, str]) -> Settings:
         for name in Settings.model_fields
         if environ.get(_variable(name), "").strip()
     }
+    for one, other in (("model", "vae"), ("vae", "model")):
+        if one in values and other not in values:
+            raise SettingsError(
+                f"{_variable(one)} is set but {_variable(other)} is not; set both for YuE2, or neither."
+            )
     try:
         return Settings(**values)
     except ValidationError as error:
@@ -193,7 +229,7 @@ def load(environ: Mapping[str, str]) -> Settings:
 
 def unknown_variables(environ: Mapping[str, str]) -> list[str]:
     """A sentence for each `YUE2_*` variable that nothing reads, which a slip of the pen makes."""
-    known = {_variable(name) for name in Settings.model_fields} | SET_UP_VARIABLES
+    known = {_variable(name) for name in Settings.model_fields}
     sentences = []
     for variable in sorted(name for name in environ if name.startswith(PREFIX) and name not in known):
         near = get_close_matches(variable, sorted(known), n=1)

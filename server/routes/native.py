@@ -2,30 +2,46 @@
 
 import asyncio
 import json
+import re
 import time
 from collections.abc import AsyncGenerator, Callable
-from contextlib import nullcontext, suppress
+from contextlib import ExitStack, suppress
 from typing import TypeVar
 
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
 from engine.errors import InvalidRequest
 from engine.request import read_sketch, read_song
-from server.admission import Gate, check_idempotency_key
-from server.bodies import check_declared_size, read_json_object
-from server.job_book import JobBook, fields_of
-from server.limits import MAX_JSON_BYTES, MAX_WAIT_SECONDS, Limits
-from server.operations import Operations, Prepared
+from server.bodies import parse_object, read_json_object
+from server.job_book import JobBook
+from server.latents import read_latents
+from server.limits import MAX_BODY_BYTES, MAX_JSON_BYTES, MAX_REQUEST_PART_BYTES, MAX_WAIT_SECONDS, Limits
+from server.operations import Operations
 from server.responses import EventStream, ResultResponse, json_response, until_gone
+from server.submission import Prepare, Submissions
+from server.uploads import PartRule, is_form, read_form
 from server.watch import Watch
+from server.work import Prepared
 from storage.entry import JSON, Entry, Part
 from storage.errors import EntryExpired, UnknownEntry
 
-SUBMISSION = ("id", "status", "queue_position", "eta_seconds", "eta_source")
-_PARTS = {"track": ("audio", "score"), "replay": ("replay",)}  # what a query parameter may stand for
+_PARTS = {
+    "track": ("audio", "score"),
+    "replay": ("replay",),
+    "latents": ("latents",),
+}  # what a query may name
 _FINISHED = ("done", "failed", "cancelled")
+_UPLOADED_REQUEST = PartRule(
+    "request",
+    MAX_REQUEST_PART_BYTES,
+    re.compile(r"application/(json|[\w.!#$&^-]+\+json|octet-stream)", re.ASCII),
+    "application/json",
+)
+_UPLOADED_LATENTS = PartRule(
+    "latents", MAX_BODY_BYTES, re.compile("application/octet-stream"), "application/octet-stream"
+)
 Asked = TypeVar("Asked")
 
 
@@ -33,10 +49,10 @@ class NativeRoutes:
     """Handlers of the native API over the parts that decide."""
 
     def __init__(
-        self, operations: Operations, gate: Gate, book: JobBook, watch: Watch, limits: Limits
+        self, operations: Operations, submissions: Submissions, book: JobBook, watch: Watch, limits: Limits
     ) -> None:
         self._operations = operations
-        self._gate = gate
+        self._submissions = submissions
         self._book = book
         self._watch = watch
         self._limits = limits
@@ -52,8 +68,21 @@ class NativeRoutes:
         ]
 
     async def synth(self, request: Request) -> Response:
-        """Songs from style and lyrics, or from a score."""
-        return await self._submit(request, read_song, self._operations.synth)
+        """Songs from style and lyrics, or from a score; a form brings the latents that only have to be decoded."""
+        if not is_form(request):
+            return await self._submit(request, read_song, self._operations.synth)
+
+        async def read(held: ExitStack) -> Prepare:
+            held.enter_context(self._limits.uploads.slot())
+            parts = await read_form(request, [_UPLOADED_REQUEST, _UPLOADED_LATENTS])
+
+            def prepare() -> Prepared:
+                asked = read_song(parse_object(parts["request"]))
+                return self._operations.synth(asked, read_latents(parts["latents"]))
+
+            return prepare
+
+        return await self._submissions.submit(request, MAX_BODY_BYTES, read)
 
     async def plan(self, request: Request) -> Response:
         """A score from style and lyrics."""
@@ -66,28 +95,11 @@ class NativeRoutes:
     async def _submit(
         self, request: Request, read: Callable[[object], Asked], prepare: Callable[[Asked], Prepared]
     ) -> Response:
-        owner, sent_key = request.state.owner, request.headers.get("idempotency-key")
-        check_declared_size(request.headers, MAX_JSON_BYTES)
-        self._gate.check(owner, sent_key or "")
-        key = check_idempotency_key(sent_key)
-        payload = await read_json_object(request, self._limits)
+        async def read_body(held: ExitStack) -> Prepare:
+            payload = await read_json_object(request, self._limits)
+            return lambda: prepare(read(payload))
 
-        def checked() -> Prepared:
-            self._gate.check(owner, key)  # again: others may have been faster while this one waited its turn
-            return prepare(read(payload))
-
-        async with self._limits.preparing():
-            await _still_there(request)
-            prepared = await self._limits.run(checked)
-        async with self._limits.keyed if key else nullcontext():
-            await _still_there(request)
-            admitted = await self._limits.run(lambda: self._gate.admit(prepared, owner, key))
-        if admitted.queued is not None:
-            queued = fields_of(admitted.queued)
-            return json_response({name: queued[name] for name in SUBMISSION}, status=202)
-        job = self._book.describe(admitted.job_id, owner)
-        answer = {name: job[name] for name in SUBMISSION}
-        return json_response(answer, headers={"Idempotent-Replay": "true"})
+        return await self._submissions.submit(request, MAX_JSON_BYTES, read_body)
 
     async def job(self, request: Request) -> Response:
         """A job by its id: read, cancel, delete."""
@@ -98,7 +110,7 @@ class NativeRoutes:
         """A job's state, waiting for its end where asked, or its result."""
         job_id, owner = _job_id(request), request.state.owner
         query = request.query_params
-        if {"result", "track", "replay"} & query.keys():
+        if {"result", *_PARTS} & query.keys():
             return await self._result(request, job_id, owner)
         seconds = _wait_seconds(query.get("wait"))
         if seconds and request.method != "HEAD":
@@ -167,12 +179,6 @@ class NativeRoutes:
                 await changed.wait()
 
 
-async def _still_there(request: Request) -> None:
-    """Raise ClientDisconnect where the client has gone meanwhile: what it asked for is not begun."""
-    if await request.is_disconnected():
-        raise ClientDisconnect
-
-
 def _job_id(request: Request) -> str:
     job_id = request.query_params.get("id", "")
     if not job_id:
@@ -199,7 +205,7 @@ def _asked_part(request: Request, entry: Entry) -> Part | None:
         raise InvalidRequest("result", "result must be 1; leave it out to ask for the job's state.")
     asked = [name for name in _PARTS if name in query]
     if len(asked) > 1:
-        raise InvalidRequest(asked[1], "Ask for a track or for a replay, one at a time.")
+        raise InvalidRequest(asked[1], "Ask for a track, a replay or latents, one at a time.")
     if not asked:
         return None
     name, number = asked[0], query[asked[0]]

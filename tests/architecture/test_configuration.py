@@ -2,8 +2,8 @@
 
 import re
 
-from server.settings import SET_UP_VARIABLES, SettingRow, describe
-from tests.architecture.documents import ROOT, code, section, table_rows
+from server.settings import SettingRow, describe
+from tests.architecture.documents import ROOT, section, table_rows
 
 TEXT = (ROOT / "docs" / "configuration.md").read_text(encoding="utf-8")
 UNSET = "not set"
@@ -20,13 +20,8 @@ def test_the_table_equals_the_settings() -> None:
     assert documented() == describe()
 
 
-def test_the_set_up_variables_are_those_the_server_knows_of() -> None:
-    rows = table_rows(section(TEXT, "## Variables of the set-up"), 2)
-    assert {code(row[0])[0] for row in rows} == SET_UP_VARIABLES
-
-
 def test_no_other_variable_is_mentioned_anywhere() -> None:
-    known = {row.variable for row in describe()} | SET_UP_VARIABLES
+    known = {row.variable for row in describe()}
     texts = [
         (ROOT / "README.md"),
         *sorted((ROOT / "docs").rglob("*.md")),

@@ -5,11 +5,14 @@ import re
 import shlex
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 from bench.__main__ import BENCHMARKS
 from engine.request import read_song
+from server.commands.model_files import audio_decoder, language_model
+from server.commands.pull import INTO
 from server.openapi import build_openapi
 from server.settings import load
 from tests.architecture.documents import ROOT, CodeLine, code, documents, fenced_lines, section, table_rows
@@ -19,15 +22,28 @@ from tests.architecture.test_requirements import is_collected
 HERE = "tests/architecture/test_docs_commands.py"
 SUNG = "tests/test_first_song.py::test_the_example_of_the_readme_gives_a_song_with_the_asked_sections"
 SHOWN = "tests/test_first_song.py::test_the_command_line_of_the_readme_sings_and_shows_the_server"
+UNDERSTOOD = "tests/server/routes/test_vae.py::test_the_documented_calls_are_understood"
+PULLED = "tests/architecture/test_task_script.py::test_pull_puts_the_models_into_the_checkout"
+DOCTORED = "tests/server/commands/test_doctor.py::test_with_models_it_tells_what_would_be_used_and_why"
 STARTED = "tests/architecture/test_task_script.py::test_start_puts_the_server_in_its_place"
 # The command as it stands in a document, and the test that tries it or checks what it relies on.
 CHECKED_BY = {
     "./task start": STARTED,
     "./task start -- --port 9000": STARTED,
+    "./task pull": PULLED,
+    'export YUE2_MODEL="$PWD/data/models/YuE2-3B" YUE2_VAE="$PWD/data/models/YuE2-Vae"': (
+        f"{HERE}::test_the_models_are_looked_for_where_pull_puts_them"
+    ),
+    ".venv/bin/yue2-studio doctor": DOCTORED,
     "curl -sS http://127.0.0.1:8000/synth -H 'Content-Type: application/json' "
     '-d \'{"style": "folk, acoustic guitar, warm", "lyrics": "[Verse]\\nRain on the window\\nLight in the hall", '
     '"duration": 30}\'': SUNG,
     "curl -sS 'http://127.0.0.1:8000/job?id=ID&wait=30'": SUNG,
+    "curl -sS http://127.0.0.1:8000/synth -F 'request=@replay.json;type=application/json' -F latents=@song.f32": UNDERSTOOD,
+    "curl -sS 'http://127.0.0.1:8000/vae?op=encode' -H 'Content-Type: audio/flac' --data-binary @song.flac": UNDERSTOOD,
+    "curl -sS -o song.f32 'http://127.0.0.1:8000/job?id=ID&latents=0'": UNDERSTOOD,
+    "curl -sS 'http://127.0.0.1:8000/vae?op=decode&output_format=wav24' -H 'Content-Type: application/octet-stream' "
+    "--data-binary @song.f32": UNDERSTOOD,
     "curl -sS -o song.mp3 'http://127.0.0.1:8000/job?id=ID&result=1&track=0'": SUNG,
     ".venv/bin/yue2-studio sing --style 'slow waltz, 84 BPM, piano' --lyrics-file words.txt -o song.flac": SHOWN,
     ".venv/bin/yue2-studio status": SHOWN,
@@ -37,9 +53,14 @@ CHECKED_BY = {
     "docker volume create yue2-output": f"{HERE}::test_containers_use_the_volume_that_is_created",
     "docker run --rm -p 127.0.0.1:8000:8000 --mount type=volume,source=yue2-output,target=/output "
     "yue2-studio": f"{HERE}::test_containers_use_the_volume_that_is_created",
-    "docker run --rm --gpus all -p 127.0.0.1:8000:8000 --mount type=volume,source=yue2-output,target=/output "
-    "yue2-studio:gpu": f"{HERE}::test_containers_use_the_volume_that_is_created",
+    "docker volume create yue2-models": f"{HERE}::test_containers_use_the_volume_that_is_created",
+    "docker run --rm -it --mount type=volume,source=yue2-models,target=/models yue2-studio:gpu "
+    "pull --into /models": f"{HERE}::test_the_image_has_a_place_for_models",
+    "docker run --rm --gpus all -p 127.0.0.1:8000:8000 -e YUE2_MODEL=/models/YuE2-3B -e YUE2_VAE=/models/YuE2-Vae "
+    "--mount type=volume,source=yue2-models,target=/models --mount type=volume,source=yue2-output,target=/output "
+    "yue2-studio:gpu": f"{HERE}::test_the_image_has_a_place_for_models",
 }
+HALVES = (language_model("m-a-p/YuE2-3B"), audio_decoder("m-a-p/YuE2-Vae"))
 LINES = [line for path in documents() for line in fenced_lines(path, "sh")]
 
 
@@ -120,12 +141,38 @@ def test_the_image_takes_what_docker_is_given() -> None:
     assert given == {rest.partition("=")[0] for word, rest in instructions() if word == "ARG"}
 
 
+def mounts(words: list[str]) -> dict[str, str]:
+    """Source of each target that a docker command mounts."""
+    given = [words[place + 1].split(",") for place, word in enumerate(words) if word == "--mount"]
+    pairs = [dict(item.split("=") for item in one) for one in given]
+    return {pair["target"]: pair["source"] for pair in pairs}
+
+
 def test_containers_use_the_volume_that_is_created() -> None:
     created = {words[3] for words in words_of("docker") if words[1:3] == ["volume", "create"]}
     runs = [words for words in words_of("docker") if words[1] == "run"]
-    mounts = [words[words.index("--mount") + 1].split(",") for words in runs]
-    assert created
-    assert mounts
-    assert all({f"source={name}" for name in created} <= set(mount) for mount in mounts)
-    assert all(f"target={last_stage()['VOLUME']}" in mount for mount in mounts)
-    assert all(f":{last_stage()['EXPOSE']}" in words[words.index("-p") + 1] for words in runs)
+    serving = [words for words in runs if "-p" in words]
+    assert created == {source for words in runs for source in mounts(words).values()}
+    assert len(serving) == 2
+    assert all(last_stage()["VOLUME"] in mounts(words) for words in serving)
+    assert all(f":{last_stage()['EXPOSE']}" in words[words.index("-p") + 1] for words in serving)
+
+
+def test_the_image_has_a_place_for_models() -> None:
+    assert "install --directory --owner=10001 --group=10001 /output /models" in last_stage()["RUN"]
+    runs = [words for words in words_of("docker") if "/models" in mounts(words)]
+    pulled = {
+        half.variable: half.folder(Path(words[words.index("--into") + 1]))
+        for words in runs
+        if "pull" in words
+        for half in HALVES
+    }
+    given = dict(
+        words[place + 1].split("=") for words in runs for place, word in enumerate(words) if word == "-e"
+    )
+    assert {name: Path(path) for name, path in given.items()} == pulled
+
+
+def test_the_models_are_looked_for_where_pull_puts_them() -> None:
+    ((_, *settings),) = words_of("export")
+    assert settings == [f"{half.variable}=$PWD/{half.folder(INTO)}" for half in HALVES]

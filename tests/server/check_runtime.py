@@ -73,13 +73,15 @@ def test_every_generating_route_stands_before_the_same_gate(shared: ServerProces
         shared.client.post("/synth", json={"style": "folk"}),
         shared.client.post("/plan", json={"style": "folk"}),
         shared.client.post("/sketch", json={"style": "folk"}),
+        shared.client.post("/vae?op=decode", content=bytes(256)),
+        shared.client.post("/synth", files={"request": b"{}", "latents": bytes(256)}),
         shared.client.post("/check/sync", json={}),
     ]
     health = shared.client.get("/health")
     for id in reversed(ids):
         shared.cancel(id)
     drain(shared)
-    assert [answer.json()["code"] for answer in answers] == ["queue_full"] * 4
+    assert [answer.json()["code"] for answer in answers] == ["queue_full"] * 6
     assert health.status_code == 200
 
 

@@ -13,7 +13,7 @@ from engine.catalogue import Catalogue
 from server.app import build_app
 from server.log_ring import LogRing
 from server.parts import Parts, assemble
-from server.serve import product_routes
+from server.serve import opened, product_routes
 from server.settings import load
 
 
@@ -51,10 +51,13 @@ class Product:
 
 
 @contextmanager
-def product(folder: Path, environ: Mapping[str, str] | None = None) -> Iterator[Product]:
-    """Serve until the block is left."""
+def product(
+    folder: Path, environ: Mapping[str, str] | None = None, catalogue: Catalogue | None = None
+) -> Iterator[Product]:
+    """Serve until the block is left, with the models of the environment unless others are given."""
     settings = load({"YUE2_RESULT_DIR": str(folder / "jobs"), **(environ or {})})
-    parts = assemble(settings, LogRing())
-    app = build_app(parts, product_routes(parts, Catalogue()))
+    models = catalogue or opened(settings)
+    parts = assemble(settings, LogRing(), unload=models.unload)
+    app = build_app(parts, product_routes(parts, models))
     with TestClient(app, base_url="http://127.0.0.1") as client:
         yield Product(client, parts)

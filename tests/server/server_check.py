@@ -26,20 +26,21 @@ from engine.catalogue import Catalogue
 from engine.control import Control
 from engine.errors import InvalidRequest
 from engine.request import SketchRequest, SongRequest, replay_of
-from engine.sketch.pipeline import SketchModel, Track
+from engine.sketch.pipeline import SketchModel
+from engine.song_model import Latents, Track
 from server.admission import check_idempotency_key
 from server.app import build_app
 from server.bodies import read_json_object
 from server.connection import Timeouts
 from server.jobs.rates import Stage
 from server.log_ring import LogRing
-from server.operations import Packed, Prepared, Stopwatch, digest_of
 from server.parts import Parts, assemble
 from server.process import STOP_SECONDS, run_server, set_up_logging
 from server.responses import ResultResponse, json_response
 from server.serve import product_routes
 from server.settings import load
 from server.starting import address, bind
+from server.work import Packed, Prepared, Stopwatch, digest_of
 from storage.entry import JSON, Part
 from storage.lock import OutputLock
 
@@ -148,7 +149,9 @@ _DOINGS = {
 class SilentModel(SketchModel):
     """The built-in model with a band that plays a second of silence at once."""
 
-    def generate(self, request: SongRequest, control: Control) -> Iterator[Track]:
+    def generate(
+        self, request: SongRequest, control: Control, latents: Latents | None = None
+    ) -> Iterator[Track]:
         """One silent second for each track."""
         for song, variation in product(range(request.lm_batch_size), range(request.synth_batch_size)):
             yield Track(replay_of(request, song, variation, abc=request.abc), SILENCE, 48_000, 1.0)

@@ -17,7 +17,7 @@ from server.jobs.errors import QueueClosed, QueueFull
 from server.jobs.rates import Stage
 from server.jobs.serial_queue import SerialQueue
 from server.log_ring import request_id
-from server.operations import Packed, Prepared, Stopwatch
+from server.work import Packed, Prepared, Stopwatch
 from storage.budget import Budget
 from storage.entry import JSON
 from storage.errors import DiskFull, StoreFull
@@ -180,3 +180,20 @@ def test_a_key_is_visible_ascii(key: str) -> None:
         check_idempotency_key(key)
     assert check_idempotency_key("a-key_1") == "a-key_1"
     assert check_idempotency_key(None) == ""
+
+
+def test_notes_are_kept_each_once_and_within_bounds(door: Door) -> None:
+    known = tuple(f"Before {n}." for n in range(19))
+
+    def work(job_id: str, sink: BinaryIO, control: Control, stopwatch: Stopwatch) -> Packed:
+        return Packed("text/plain", (), ("Before 0.", "x" * 501, "One too many."))
+
+    stages = (Stage("working", 1.0),)
+    admitted = door.gate.admit(Prepared("check", "none", stages, "d", work, notes=known), "", "")
+    assert admitted.queued is not None
+    assert admitted.queued.notes == known
+    assert door.store.find(admitted.job_id).detail["notes"] == list(known)
+    job = door.queue.take()
+    assert job is not None
+    job.work(door.queue.control(job))
+    assert door.store.find(job.id).detail["notes"] == [*known, "x" * 500]

@@ -14,10 +14,13 @@ from engine.catalogue import Catalogue
 from engine.control import Control, Uncontrolled
 from engine.errors import InvalidRequest, UnknownModel
 from engine.request import SongRequest, read_sketch, read_song
-from engine.sketch.pipeline import SketchModel, Track
+from engine.sketch.pipeline import SketchModel
+from engine.song_model import Expected, Latents, Track
 from server.jobs.rates import RateBook, Stage
 from server.jobs.tracker import StageTracker
-from server.operations import Operations, Stopwatch, digest_of
+from server.operations import Operations
+from server.work import Stopwatch
+from tests.server.yue2_double import Yue2Double
 
 TUNE = "X:1\nM:4/4\nL:1/4\nQ:1/4=300\nK:C\nCDEF|\n"
 
@@ -25,20 +28,6 @@ TUNE = "X:1\nM:4/4\nL:1/4\nQ:1/4=300\nK:C\nCDEF|\n"
 @pytest.fixture(scope="module")
 def operations() -> Operations:
     return Operations(Catalogue(), itertools.count(7).__next__)
-
-
-def test_model_work_is_timed_apart_from_packaging() -> None:
-    ticks = iter([0.0, 10.0, 13.0, 20.0, 24.0, 30.0])
-    watch = Stopwatch(lambda: next(ticks))
-    with watch.pipeline():
-        pass
-    with watch.pipeline():
-        pass
-    assert watch.metrics() == {
-        "pipeline_seconds": 7.0,
-        "encoding_packaging_seconds": 23.0,
-        "worker_seconds": 30.0,
-    }
 
 
 def test_what_the_model_does_is_timed_as_model_work(operations: Operations) -> None:
@@ -55,14 +44,6 @@ def test_what_the_model_does_is_timed_as_model_work(operations: Operations) -> N
 def test_naming_the_default_model_is_the_same_request(operations: Operations) -> None:
     named = operations.synth(read_song({"abc": TUNE, "model": "sketch"}))
     assert named.digest == operations.synth(read_song({"abc": TUNE})).digest
-
-
-def test_model_work_that_fails_is_timed_too() -> None:
-    ticks = iter([0.0, 1.0, 3.0, 5.0])
-    watch = Stopwatch(lambda: next(ticks))
-    with pytest.raises(ValueError, match="broken"), watch.pipeline():
-        raise ValueError("broken")
-    assert watch.metrics()["pipeline_seconds"] == 2.0
 
 
 def test_seeds_are_fixed_before_the_job_starts_and_no_part_of_the_digest(operations: Operations) -> None:
@@ -82,11 +63,6 @@ def test_operations_with_the_same_fields_are_different_requests(operations: Oper
     assert operations.synth(song).digest != operations.plan(song).digest
 
 
-def test_a_digest_does_not_depend_on_the_order_of_fields() -> None:
-    assert digest_of("synth", {"a": 1, "b": [2]}) == digest_of("synth", {"b": [2], "a": 1})
-    assert digest_of("synth", {"a": 1}) != digest_of("synth", {"a": 2})
-
-
 def test_what_no_model_can_do_is_refused_before_any_job(operations: Operations) -> None:
     with pytest.raises(UnknownModel):
         operations.synth(read_song({"style": "folk", "model": "none"}))
@@ -94,6 +70,38 @@ def test_what_no_model_can_do_is_refused_before_any_job(operations: Operations) 
         operations.plan(read_song({"style": "folk", "cot": "off"}))
     with pytest.raises(InvalidRequest):
         operations.sketch(read_sketch({"abc": TUNE, "from_bar": 9}))
+
+
+def test_latents_have_a_digest_of_their_own() -> None:
+    singer = Operations(Catalogue(yue2=Yue2Double()), itertools.count().__next__)
+    song = read_song({"style": "folk"})
+    latents = np.zeros((2, 64), np.float32)
+    digests = [singer.synth(song, sent).digest for sent in (None, latents, latents + 1, latents.copy())]
+    assert len(set(digests)) == 3
+    assert digests[1] == digests[3]
+
+
+def test_stages_tell_lines_songs_and_what_sizes_rest_on() -> None:
+    singer = Operations(Catalogue(yue2=Yue2Double()), itertools.count().__next__)
+    asked = {"style": "folk", "lyrics": "[Verse]\none\n\ntwo\n[Chorus]\nthree\n", "duration": 60}
+    prepared = singer.synth(read_song(asked))
+    assert prepared.rates_id == "yue2 none exact"
+    assert prepared.stages == (
+        Stage("semantic", 1500.0, "budget", 3),
+        Stage("decoding", 60.0, "budget", 3),
+        Stage("encoding", 60.0, "budget", 3),
+    )
+    assert [stage.source for stage in singer.plan(read_song(asked)).stages] == ["budget"]
+
+
+def test_a_phase_for_several_songs_at_once_is_as_large_as_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    def stages(model: Yue2Double, request: SongRequest, latents: Latents | None = None) -> list[Expected]:
+        return [Expected("semantic", 100.0 * request.lm_batch_size, "budget"), Expected("loading", 0.0)]
+
+    monkeypatch.setattr(Yue2Double, "stages", stages)
+    singer = Operations(Catalogue(yue2=Yue2Double()), itertools.count().__next__)
+    prepared = singer.synth(read_song({"style": "folk", "lm_batch_size": 3}))
+    assert [(stage.phase, stage.songs) for stage in prepared.stages] == [("semantic", 3.0), ("loading", 1.0)]
 
 
 class Follower:
@@ -109,6 +117,9 @@ class Follower:
 
     def check_cancelled(self) -> None:
         """Never stop."""
+
+    def expect(self, phase: str, units: float, source: str = "history") -> None:
+        self._tracker.expect(self._rates, phase, units, source)
 
     def report(self, phase: str, fraction: float, **counters: int) -> None:
         entered = phase != self._tracker.phase
@@ -137,7 +148,9 @@ def test_a_track_is_let_go_before_the_next_is_made(
 ) -> None:
     alive: list[bool] = []
 
-    def generate(model: SketchModel, request: SongRequest, control: Control) -> Iterator[Track]:
+    def generate(
+        model: SketchModel, request: SongRequest, control: Control, latents: Latents | None
+    ) -> Iterator[Track]:
         for _ in range(2):
             samples = np.zeros((480, 2), dtype=np.float32)
             witness = weakref.ref(samples)

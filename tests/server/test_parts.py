@@ -2,6 +2,10 @@
 
 from pathlib import Path
 
+import pytest
+
+from server import parts as parts_module
+from server.jobs.worker import Rest
 from server.log_ring import LogRing
 from server.parts import assemble, draw_job_id
 from server.settings import load
@@ -31,3 +35,18 @@ def test_what_was_accepted_before_is_interrupted_with_a_fixed_expiry(tmp_path: P
     third = assemble(settings, LogRing(), lambda: 1090.0)
     told = [parts.book.describe("0123456789abcdef", "") for parts in (second, third)]
     assert [(one["code"], one["expires_at"]) for one in told] == [("interrupted_by_restart", 1150.0)] * 2
+
+
+@pytest.mark.parametrize(("seconds", "rest"), [("0", None), ("60", 60)])
+def test_models_are_let_go_when_idle_and_at_the_end(
+    tmp_path: Path, seconds: str, rest: int | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rests: list[Rest] = []
+
+    def worker(*given: object, rest: Rest) -> None:
+        rests.append(rest)
+
+    monkeypatch.setattr(parts_module, "Worker", worker)
+    environ = {"YUE2_RESULT_DIR": str(tmp_path / "jobs"), "YUE2_IDLE_UNLOAD_SECONDS": seconds}
+    assemble(load(environ), LogRing(), unload=rests.clear)
+    assert (rests[0].after_seconds, rests[0].unload) == (rest, rests.clear)

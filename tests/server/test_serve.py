@@ -7,6 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from engine import catalogue
+from engine.catalogue import Weights
+from engine.errors import CheckpointError, DeviceError, EngineError, MissingExtra
+from server.errors import SettingsError
+from server.serve import opened, weights_of
+from server.settings import load
+
 ROOT = Path(__file__).parents[2]
 
 
@@ -27,3 +34,33 @@ def test_a_start_that_fails_is_a_sentence_and_no_traceback(tmp_path: Path) -> No
     assert ended.returncode == 1
     assert ended.stderr == f"127.0.0.1:{port} is taken; stop what listens there or set YUE2_PORT.\n"
     assert ended.stdout == ""
+
+
+def test_the_settings_tell_of_the_weights(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    environ = {"YUE2_MODEL": "yue2", "YUE2_VAE": "/vae", "YUE2_DEVICE": "cuda:1", "YUE2_PRECISION": "fp16"}
+    told = weights_of(load(environ | {"YUE2_RESIDENCY": "stage", "YUE2_DATA_DIR": "state"}))
+    digests = tmp_path / "state" / "digests.json"
+    assert told == Weights(tmp_path / "yue2", Path("/vae"), "cuda:1", "fp16", "stage", digests)
+    assert weights_of(load({})) is None
+    assert opened(load({})).default_id == "sketch"
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        CheckpointError("The folder is empty; fetch it again."),
+        DeviceError("There is no card."),
+        MissingExtra("torch"),
+    ],
+)
+def test_weights_that_cannot_be_used_stop_the_start_like_a_wrong_setting(
+    error: EngineError, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(weights: Weights) -> None:
+        raise error
+
+    monkeypatch.setattr(catalogue, "_open_yue2", broken)
+    with pytest.raises(SettingsError) as caught:
+        opened(load({"YUE2_MODEL": "/m", "YUE2_VAE": "/v"}))
+    assert str(caught.value) == str(error)

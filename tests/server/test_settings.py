@@ -39,6 +39,7 @@ def test_relative_folders_start_at_the_working_directory(
         ("YUE2_RESULT_MAX_FILES", 1, 10000),
         ("YUE2_SYNC_DEADLINE_SECONDS", 1, 86400),
         ("YUE2_PORT", 0, 65535),
+        ("YUE2_IDLE_UNLOAD_SECONDS", 0, 86400),
     ],
 )
 def test_numbers_hold_their_bounds(name: str, low: int, high: int) -> None:
@@ -110,6 +111,10 @@ def test_lists_are_split_and_lowered() -> None:
         ("YUE2_ALLOWED_ORIGINS", "*"),
         ("YUE2_LOG_LEVEL", "loud"),
         ("YUE2_HOST", "my host"),
+        ("YUE2_DEVICE", "gpu"),
+        ("YUE2_DEVICE", "cuda:"),
+        ("YUE2_PRECISION", "int8"),
+        ("YUE2_RESIDENCY", "swap"),
     ],
 )
 def test_a_wrong_word_is_named_with_what_would_do(variable: str, value: str) -> None:
@@ -117,6 +122,21 @@ def test_a_wrong_word_is_named_with_what_would_do(variable: str, value: str) -> 
         load({variable: value})
     row = next(row for row in describe() if row.variable == variable)
     assert str(caught.value) == f"{variable} must be {row.bounds}; it is {value!r}."
+
+
+@pytest.mark.parametrize("device", ["auto", "cpu", "cuda", "cuda:0", "cuda:15", "CUDA:1"])
+def test_a_device_is_taken(device: str) -> None:
+    assert load({"YUE2_DEVICE": device}).device == device.lower()
+
+
+def test_the_weights_of_yue2_come_with_those_of_its_codec() -> None:
+    assert (load({}).model, load({}).vae) == (None, None)
+    both = load({"YUE2_MODEL": "weights/yue2", "YUE2_VAE": "weights/vae"})
+    assert (both.model, both.vae) == (Path("weights/yue2"), Path("weights/vae"))
+    for one, other in (("YUE2_MODEL", "YUE2_VAE"), ("YUE2_VAE", "YUE2_MODEL")):
+        with pytest.raises(SettingsError) as caught:
+            load({one: "somewhere", other: " "})
+        assert str(caught.value) == f"{one} is set but {other} is not; set both for YuE2, or neither."
 
 
 def test_settings_do_not_change_and_do_not_read_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -128,7 +148,7 @@ def test_settings_do_not_change_and_do_not_read_the_environment(monkeypatch: pyt
 
 
 def test_a_slip_of_the_pen_is_pointed_out() -> None:
-    known = {"YUE2_QUEUE_LIMIT": "8", "YUE2_MODEL": "sketch", "YUE2_VAE": "x", "PATH": "/bin"}
+    known = {"YUE2_QUEUE_LIMIT": "8", "YUE2_MODEL": "x", "YUE2_VAE": "x", "PATH": "/bin"}
     assert unknown_variables(known) == []
     assert unknown_variables({"YUE2_QUEUE_LIMITS": "8", "YUE2_ZZZZ": ""}) == [
         "YUE2_QUEUE_LIMITS is set but is no setting of this server; did you mean YUE2_QUEUE_LIMIT?",

@@ -15,6 +15,7 @@ from engine.score import parse
 from server.jobs.errors import QueueFull
 from server.operations import Operations
 from server.routes.native import NativeRoutes
+from server.submission import Submissions
 from tests.server.product import Product
 
 LYRICS = "[Verse]\nThe kettle sings\n[Chorus]\nOh carry me home\n[Outro]\n"
@@ -130,7 +131,7 @@ def test_an_accepted_song_is_told_as_queued(studio: Product) -> None:
     answer = studio.client.post("/synth", json={"abc": TUNE})
     told = answer.json()
     studio.finish(told["id"])
-    assert set(told) == {"id", "status", "queue_position", "eta_seconds", "eta_source"}
+    assert set(told) == {"id", "status", "queue_position", "eta_seconds", "eta_source", "notes"}
     assert (told["status"], told["queue_position"]) == ("queued", 1)
     assert told["eta_seconds"] > 0
 
@@ -219,7 +220,8 @@ def test_an_idempotency_key_is_short_visible_ascii(studio: Product, key: str) ->
 def test_what_a_client_asked_for_that_has_gone_is_not_begun(studio: Product) -> None:
     limits = studio.parts.limits
     operations = Operations(Catalogue(), lambda: 0)
-    routes = NativeRoutes(operations, studio.parts.gate, studio.parts.book, studio.parts.watch, limits)
+    submissions = Submissions(studio.parts.gate, studio.parts.book, limits)
+    routes = NativeRoutes(operations, submissions, studio.parts.book, studio.parts.watch, limits)
     coming = iter([{"type": "http.request", "body": json.dumps({"abc": TUNE}).encode()}])
 
     async def receive() -> Message:

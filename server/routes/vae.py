@@ -1,0 +1,63 @@
+"""`POST /vae`: a model's audio codec as an operation of its own."""
+
+import re
+from contextlib import ExitStack
+from typing import Final
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from engine.errors import InvalidRequest
+from engine.vae_request import read_decode, read_encode
+from server.codec_operations import CodecOperations
+from server.limits import MAX_BODY_BYTES, Limits
+from server.submission import Prepare, Submissions
+from server.uploads import PartRule, is_form, read_file, read_form
+
+AUDIO: Final = PartRule(
+    "audio",
+    MAX_BODY_BYTES,
+    re.compile(r"audio/[\w.+-]+|application/(octet-stream|ogg)", re.ASCII),
+    "an audio file with a type such as audio/flac or application/octet-stream",
+)
+LATENTS: Final = PartRule(
+    "latents", MAX_BODY_BYTES, re.compile("application/octet-stream"), "application/octet-stream"
+)
+
+
+class VaeRoutes:
+    """The handler of the codec's route."""
+
+    def __init__(self, operations: CodecOperations, submissions: Submissions, limits: Limits) -> None:
+        self._operations = operations
+        self._submissions = submissions
+        self._limits = limits
+
+    def routes(self) -> list[Route]:
+        """The route to mount at the root."""
+        return [Route("/vae", self.vae, methods=["POST"])]
+
+    async def vae(self, request: Request) -> Response:
+        """Audio into latents, or latents into audio."""
+
+        async def read(held: ExitStack) -> Prepare:
+            options = [(name, value) for name, value in request.query_params.multi_items() if name != "op"]
+            match request.query_params.getlist("op"):
+                case ["encode"]:
+                    encoding = read_encode(options)
+                    audio = await self._body(request, AUDIO, held)
+                    return lambda: self._operations.encode(encoding, audio)
+                case ["decode"]:
+                    decoding = read_decode(options)
+                    latents = await self._body(request, LATENTS, held)
+                    return lambda: self._operations.decode(decoding, latents)
+            raise InvalidRequest("op", "Say what to do: op=encode for an audio file, op=decode for latents.")
+
+        return await self._submissions.submit(request, MAX_BODY_BYTES, read)
+
+    async def _body(self, request: Request, rule: PartRule, held: ExitStack) -> bytes:
+        held.enter_context(self._limits.uploads.slot())
+        if is_form(request):
+            return (await read_form(request, [rule]))[rule.name]
+        return await read_file(request, rule)

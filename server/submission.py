@@ -1,0 +1,71 @@
+"""The way of a submission through the edge: the gate, the body, the check, the gate again, the answer."""
+
+from collections.abc import Awaitable, Callable
+from contextlib import ExitStack, nullcontext
+from typing import Final
+
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+
+from server.admission import Admitted, Gate, check_idempotency_key
+from server.bodies import check_declared_size
+from server.job_book import JobBook, fields_of
+from server.limits import Limits
+from server.responses import json_response
+from server.work import Prepared
+
+SUBMISSION: Final = ("id", "status", "queue_position", "eta_seconds", "eta_source", "notes")
+Prepare = Callable[[], Prepared]
+"""Reads and checks what a body asks for; pure Python for up to seconds, so it runs in the pool."""
+
+Read = Callable[[ExitStack], Awaitable[Prepare]]
+"""Reads a body; what it has to hold until the submission is decided goes on the stack."""
+
+
+class Submissions:
+    """Takes submissions of every kind; holds no state."""
+
+    def __init__(self, gate: Gate, book: JobBook, limits: Limits) -> None:
+        self._gate = gate
+        self._book = book
+        self._limits = limits
+
+    async def submit(self, request: Request, max_bytes: int, read: Read) -> Response:
+        """Refuse by header and room, before the body is read, then by what it says; else queue it and answer 202.
+
+        A known Idempotency-Key is answered with its earlier job.
+        """
+        owner, sent_key = request.state.owner, request.headers.get("idempotency-key")
+        check_declared_size(request.headers, max_bytes)
+        self._gate.check(owner, sent_key or "")
+        key = check_idempotency_key(sent_key)
+        with ExitStack() as held:
+            prepare = await read(held)
+
+            def checked() -> Prepared:
+                self._gate.check(
+                    owner, key
+                )  # again: others may have been faster while this one waited its turn
+                return prepare()
+
+            async with self._limits.preparing():
+                await _still_there(request)
+                prepared = await self._limits.run(checked)
+            async with self._limits.keyed if key else nullcontext():
+                await _still_there(request)
+                admitted = await self._limits.run(lambda: self._gate.admit(prepared, owner, key))
+        return self._answer(admitted, owner)
+
+    def _answer(self, admitted: Admitted, owner: str) -> Response:
+        if admitted.queued is not None:
+            queued = fields_of(admitted.queued)
+            return json_response({name: queued[name] for name in SUBMISSION}, status=202)
+        job = self._book.describe(admitted.job_id, owner)
+        answer = {name: job[name] for name in SUBMISSION}
+        return json_response(answer, headers={"Idempotent-Replay": "true"})
+
+
+async def _still_there(request: Request) -> None:
+    """Raise ClientDisconnect where the client has gone meanwhile: what it asked for is not begun."""
+    if await request.is_disconnected():
+        raise ClientDisconnect

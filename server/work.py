@@ -1,0 +1,80 @@
+"""Work for the queue: what a checked request becomes, and what its making leaves behind."""
+
+import hashlib
+import json
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import BinaryIO, Protocol
+
+from engine.control import Control
+from server.jobs.rates import Stage
+from storage.entry import JSON, Part
+
+
+@dataclass(frozen=True, slots=True)
+class Packed:
+    """A body that has been written: its content type, the spans of its parts, and sentences for whoever asked."""
+
+    content_type: str
+    parts: tuple[Part, ...]
+    notes: tuple[str, ...] = ()
+
+
+class Stopwatch:
+    """Seconds spent inside the model, apart from encoding and packaging. Owned by the one job it times."""
+
+    def __init__(self, monotonic: Callable[[], float] = time.monotonic) -> None:
+        self._monotonic = monotonic
+        self._started = monotonic()
+        self.pipeline_seconds = 0.0
+
+    @contextmanager
+    def pipeline(self) -> Iterator[None]:
+        """Count the block as model work."""
+        start = self._monotonic()
+        try:
+            yield
+        finally:
+            self.pipeline_seconds += self._monotonic() - start
+
+    def metrics(self) -> dict[str, JSON]:
+        """The job's metrics so far, in seconds."""
+        total = self._monotonic() - self._started
+        return {
+            "pipeline_seconds": round(self.pipeline_seconds, 3),
+            "encoding_packaging_seconds": round(max(0.0, total - self.pipeline_seconds), 3),
+            "worker_seconds": round(total, 3),
+        }
+
+
+class Work(Protocol):
+    """Makes one job's whole body in `sink`; runs on the worker thread."""
+
+    def __call__(self, job_id: str, sink: BinaryIO, control: Control, stopwatch: Stopwatch) -> Packed:
+        """Write the body; raises what the engine, the store or the control raise."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A checked request, ready for the queue."""
+
+    operation: str
+    model: str
+    stages: tuple[Stage, ...]
+    digest: str  # sha256 of what a repeated Idempotency-Key has to match
+    work: Work
+    rates_id: str = ""  # the name under which the model's speed is learnt, where that is not its own
+    notes: tuple[str, ...] = ()  # sentences for whoever asked, known before the work begins
+
+
+def digest_of(operation: str, fields: Mapping[str, object]) -> str:
+    """One digest for all spellings of the same request: defaults filled in, keys sorted."""
+    canonical = json.dumps([operation, fields], sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return hashlib.sha256(canonical.encode()).hexdigest()
+
+
+def sha256_of(raw: bytes | bytearray | memoryview) -> str:
+    """The digest of what was uploaded, to stand in a request's own."""
+    return hashlib.sha256(raw).hexdigest()

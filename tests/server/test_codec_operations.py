@@ -1,0 +1,114 @@
+"""Audio and latents on their way through the codec."""
+
+import io
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from engine.audio import AudioHeader, encode
+from engine.catalogue import Catalogue
+from engine.control import Uncontrolled
+from engine.errors import InvalidRequest
+from engine.vae_request import read_decode, read_encode
+from server import codec_operations
+from server.codec_operations import MOST_SAMPLES, CodecOperations
+from server.work import Prepared, Stopwatch
+from tests.server.yue2_double import Yue2Double
+
+
+@pytest.fixture(scope="module")
+def operations() -> CodecOperations:
+    return CodecOperations(Catalogue(yue2=Yue2Double()))
+
+
+def wav(frames: int, rate_hz: int = 48_000, channels: int = 2) -> bytes:
+    sink = io.BytesIO()
+    encode(np.zeros((frames, channels), np.float32), rate_hz, "wav16", 0, sink)
+    return sink.getvalue()
+
+
+def told(header: AudioHeader) -> Callable[..., AudioHeader]:
+    return lambda source, field: header
+
+
+@pytest.mark.parametrize(
+    ("header", "sentence"),
+    [
+        (AudioHeader(1_919, 48_000, 2), r"must last 0\.04 to 983\.04 seconds; it lasts 0\.04"),
+        (AudioHeader(0, 48_000, 2), r"it lasts 0\.00"),
+        (AudioHeader(47_185_921, 48_000, 2), r"it lasts 983\.04"),
+        (
+            AudioHeader(MOST_SAMPLES // 4 + 1, 96_000, 4),
+            "has 4 channels of 96000 Hz, more samples than are read",
+        ),
+    ],
+)
+def test_audio_of_another_length_or_size_is_refused(
+    operations: CodecOperations, header: AudioHeader, sentence: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(codec_operations, "read_header", told(header))
+    with pytest.raises(InvalidRequest, match=sentence) as caught:
+        operations.encode(read_encode([]), b"")
+    assert caught.value.field == "audio"
+
+
+@pytest.mark.parametrize("header", [AudioHeader(1_920, 48_000, 1), AudioHeader(47_185_920, 48_000, 4)])
+def test_the_shortest_and_the_longest_are_taken(
+    operations: CodecOperations, header: AudioHeader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(codec_operations, "read_header", told(header))
+    assert operations.encode(read_encode([]), b"").stages[0].units == header.seconds
+
+
+def made(prepared: Prepared) -> tuple[bytes, str, float | None]:
+    sink, stopwatch = io.BytesIO(), Stopwatch()
+    packed = prepared.work("0" * 16, sink, Uncontrolled(), stopwatch)
+    assert stopwatch.pipeline_seconds > 0
+    (part,) = packed.parts
+    assert (part.offset, part.length, part.content_type) == (0, len(sink.getvalue()), packed.content_type)
+    return sink.getvalue(), part.filename, part.seconds
+
+
+@pytest.mark.parametrize(("rate_hz", "channels"), [(48_000, 2), (44_100, 1), (8_000, 2)])
+def test_audio_of_any_rate_is_encoded_at_48_khz_in_stereo(
+    operations: CodecOperations, rate_hz: int, channels: int
+) -> None:
+    raw, name, seconds = made(operations.encode(read_encode([]), wav(rate_hz // 5, rate_hz, channels)))
+    assert (len(raw), name, seconds) == (5 * 256, "0000000000000000.f32", 0.2)
+
+
+def test_no_more_is_read_than_the_header_promised(
+    operations: CodecOperations, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(codec_operations, "read_header", told(AudioHeader(3_840, 48_000, 2)))
+    assert len(made(operations.encode(read_encode([]), wav(48_000)))[0]) == 2 * 256
+
+
+def test_work_on_audio_can_be_stopped_before_it_begins(operations: CodecOperations) -> None:
+    class Stopped(Uncontrolled):
+        def check_cancelled(self) -> None:
+            raise KeyboardInterrupt
+
+    prepared = operations.encode(read_encode([]), wav(9_600))
+    with pytest.raises(KeyboardInterrupt):
+        prepared.work("0" * 16, io.BytesIO(), Stopped(), Stopwatch())
+
+
+def test_latents_are_decoded_in_the_format_asked_for(operations: CodecOperations) -> None:
+    latents = np.full((5, 64), 0.1, "<f4").tobytes()
+    prepared = operations.decode(read_decode([("output_format", "flac")]), latents)
+    raw, name, seconds = made(prepared)
+    assert (raw[:4], name, seconds) == (b"fLaC", "0000000000000000.flac", (5 * 1920 - 64) / 48_000)
+    assert [(stage.phase, stage.units) for stage in prepared.stages] == [("decoding", 0.2), ("encoding", 0.2)]
+    assert (prepared.operation, prepared.model, prepared.rates_id) == ("vae", "yue2", "yue2 none exact")
+
+
+def test_each_way_and_each_option_has_its_digest(operations: CodecOperations) -> None:
+    latents = bytes(256)
+    digests = [
+        operations.decode(read_decode(options), latents).digest
+        for options in ([], [("model", "yue2")], [("peak_clip", "0")], [("mp3_bitrate", "320")])
+    ]
+    assert len(set(digests)) == 3
+    assert digests[0] == digests[1]

@@ -1,0 +1,160 @@
+"""Multipart forms and bare files, read within bounds."""
+
+import asyncio
+import re
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from starlette.requests import ClientDisconnect, Request
+from starlette.types import Message
+
+from engine.errors import EngineError, InvalidRequest, UnknownField
+from server import uploads
+from server.errors import BodyTooLarge, EdgeError, InvalidForm, UnsupportedMedia
+from server.uploads import PartRule, is_form, read_file, read_form
+
+ONE = PartRule("one", 100, re.compile("text/plain"), "text/plain")
+TWO = PartRule("two", 100_000, re.compile("application/octet-stream"), "application/octet-stream")
+BODY = (
+    b'--xyz\r\nContent-Disposition: form-data; name="one"; filename="a"\r\nContent-Type: Text/Plain; charset=utf-8\r\n'
+    b'\r\nfirst\r\n--xyz\r\nContent-Disposition: form-data; name="two"\r\n\r\n\r\nsec\r\n--xy ond\r\n\r\n--xyz--\r\n'
+)
+PARTS = {"one": b"first", "two": b"\r\nsec\r\n--xy ond\r\n"}
+
+
+def request(
+    chunks: Sequence[bytes], kind: str = "multipart/form-data; boundary=xyz", **headers: str
+) -> Request:
+    """A request whose body comes in these chunks, and then the client goes."""
+    coming = iter([{"type": "http.request", "body": chunk, "more_body": True} for chunk in chunks])
+    ends = iter([{"type": "http.request", "body": b""}])
+
+    async def receive() -> Message:
+        return next(coming, None) or next(ends, {"type": "http.disconnect"})
+
+    sent = {"content-type": kind, **headers}
+    raw = [
+        (name.replace("_", "-").encode(), value.encode("latin-1")) for name, value in sent.items() if value
+    ]
+    return Request({"type": "http", "method": "POST", "path": "/", "headers": raw}, receive)
+
+
+def form_of(*chunks: bytes, kind: str = "multipart/form-data; boundary=xyz") -> dict[str, bytes]:
+    return asyncio.run(read_form(request(chunks, kind), [ONE, TWO]))
+
+
+def part(name: str, body: bytes = b"x", head: bytes = b"") -> bytes:
+    return b'--xyz\r\nContent-Disposition: form-data; name="%s"\r\n%s\r\n%s\r\n' % (name.encode(), head, body)
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 7, 64, 10_000])
+def test_parts_are_found_however_the_body_is_cut(size: int) -> None:
+    assert form_of(*(BODY[start : start + size] for start in range(0, len(BODY), size))) == PARTS
+
+
+def test_a_boundary_may_stand_in_quotes_and_an_epilogue_is_left() -> None:
+    assert form_of(BODY, b"and so on", kind='multipart/form-data; boundary="xyz"') == PARTS
+
+
+@pytest.mark.parametrize(
+    "kind", ["", ";boundary=", ";boundary=a\tb", ";boundary=" + "a" * 71, ";boundary=\xe9"]
+)
+def test_a_form_needs_a_boundary(kind: str) -> None:
+    with pytest.raises(InvalidForm, match="names no boundary of 1 to 70 visible characters"):
+        form_of(BODY, kind=f"multipart/form-data{kind}")
+
+
+@pytest.mark.parametrize(
+    ("body", "sentence"),
+    [
+        (b"", "it ends before its closing boundary"),
+        (BODY[:-4], "it ends before its closing boundary"),
+        (BODY[:90], "it ends before its closing boundary"),
+        (b"preamble" + BODY, "does not have the form"),
+        (BODY.replace(b"xyz", b"abc"), "does not have the form"),
+        (BODY.replace(b"filename", b"file\0name:\r\r"), "does not have the form"),
+        (part("one", head=b"A: b\r\n" * 9), "does not have the form"),
+        (part("one", head=b"A: %s\r\n" % (b"b" * 1100)), "does not have the form"),
+        (b"--xyz\r\nContent-Type: text/plain\r\n\r\nx\r\n--xyz--", "one of its parts has no name"),
+        (b'--xyz\r\nContent-Disposition: attachment; name="one"\r\n\r\nx\r\n--xyz--', "has no name"),
+        (part("") + b"--xyz--", "one of its parts has no name"),
+    ],
+)
+def test_a_form_that_is_none_is_refused(body: bytes, sentence: str) -> None:
+    with pytest.raises(InvalidForm, match=sentence):
+        form_of(body)
+
+
+@pytest.mark.parametrize(
+    ("body", "kind", "field"),
+    [
+        (part("three") + b"--xyz--", UnknownField, "three"),
+        (part("one") + part("one") + b"--xyz--", InvalidRequest, "one"),
+        (part("one") + b"--xyz--", InvalidRequest, "two"),
+        (b"--xyz--", InvalidRequest, "one"),
+    ],
+)
+def test_every_part_stands_once(body: bytes, kind: type[InvalidRequest], field: str) -> None:
+    with pytest.raises(kind) as caught:
+        form_of(body)
+    assert caught.value.field == field
+
+
+def test_a_part_has_its_own_size_and_type() -> None:
+    with pytest.raises(BodyTooLarge, match="100 bytes"):
+        form_of(part("one", b"x" * 101))
+    with pytest.raises(UnsupportedMedia, match="'audio/wav' is not read here; send text/plain as 'one'"):
+        form_of(part("one", head=b"Content-Type: audio/wav\r\n"))
+
+
+def test_the_whole_body_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(uploads, "MAX_BODY_BYTES", 100)
+    with pytest.raises(BodyTooLarge):
+        asyncio.run(read_form(request([], content_length="101"), [ONE]))
+    with pytest.raises(BodyTooLarge):
+        form_of(*[b"\r\n"] * 51)
+
+
+def test_a_client_that_goes_is_noticed() -> None:
+    asked = request([])
+    receive = iter([{"type": "http.request", "body": BODY[:50], "more_body": True}])
+
+    async def gone() -> Message:
+        return next(receive, {"type": "http.disconnect"})
+
+    with pytest.raises(ClientDisconnect):
+        asyncio.run(read_form(Request(asked.scope, gone), [ONE]))
+
+
+@settings(deadline=None, max_examples=50)
+@given(st.lists(st.sampled_from([b"--xyz", b"\r\n", b"--", b'form-data; name="one"', b"\r", part("one"), part("two"), b"x" * 200, b"Content-Disposition: "]), max_size=12), st.integers(1, 50))  # fmt: skip
+def test_no_body_is_a_surprise(pieces: list[bytes], size: int) -> None:
+    body = b"".join(pieces)
+    try:
+        parts = form_of(*(body[start : start + size] for start in range(0, len(body), size)))
+    except (EdgeError, EngineError):
+        parts = {}
+    assert set(parts) in (set(), {"one", "two"})
+
+
+def test_a_file_is_the_body_itself() -> None:
+    assert asyncio.run(read_file(request([b"ab", b"c"], "text/plain"), ONE)) == b"abc"
+    assert asyncio.run(read_file(request([b"ab", b"c"], ""), ONE)) == b"abc"
+    assert not is_form(request([], "text/plain"))
+    assert is_form(request([], " Multipart/Form-Data; boundary=x"))
+
+
+@pytest.mark.parametrize(
+    ("chunks", "kind", "length", "error"),
+    [
+        ([], "text/plain", "", InvalidRequest),
+        ([b"x" * 60] * 2, "text/plain", "", BodyTooLarge),
+        ([], "text/plain", "101", BodyTooLarge),
+        ([b"x"], "application/x-www-form-urlencoded", "", UnsupportedMedia),
+    ],
+)
+def test_a_file_has_its_bounds(chunks: list[bytes], kind: str, length: str, error: type[Exception]) -> None:
+    with pytest.raises(error):
+        asyncio.run(read_file(request(chunks, kind, content_length=length), ONE))
