@@ -19,7 +19,6 @@ from engine.yue2.takes import Decoded, SongPrompt, Take
 from engine.yue2.vocabulary import TokenRows
 
 
-@torch.inference_mode()
 def decode(
     decoder: Decoder,
     songs: Sequence[SongPrompt],
@@ -32,7 +31,7 @@ def decode(
     progress: Callable[[int], None],
     graphs: Graphs | None = None,
 ) -> list[Decoded]:
-    """Draw a stage's tokens for each song, until its end or `max_tokens`.
+    """Draw a stage's tokens for each of one or more songs, until its end or `max_tokens`.
 
     Song i reads and writes slot i of the decoder's cache, its negative branch (where guidance is not 1) slot S + i;
     the cache grows where it has too few. `check` is called at every step and between layers of the prefixes; raising
@@ -47,13 +46,14 @@ def decode(
     takes = [Take(song, rule) for song in songs]
     branches = (False,) if guidance == 1 else (False, True)
     decoder.cache.reserve(len(takes) * len(branches))
-    sequences = [take.sequence(negative) for negative in branches for take in takes]
-    states = read_all(decoder, sequences, check)  # (slots, hidden)
-    batch = _begun(decoder, takes, rule, guidance, graphs)
-    for drawn in _draws(batch, states, takes):
-        check()
-        _accept(drawn(), takes, decoder)
-        progress(max(len(take.tokens) for take in takes))
+    with torch.inference_mode():  # not around what the cache allocates, which others write too
+        sequences = [take.sequence(negative) for negative in branches for take in takes]
+        states = read_all(decoder, sequences, check)  # (slots, hidden)
+        batch = _begun(decoder, takes, rule, guidance, graphs)
+        for drawn in _draws(batch, states, takes):
+            check()
+            _accept(drawn(), takes, decoder)
+            progress(max(len(take.tokens) for take in takes))
     return [take.decoded() for take in takes]
 
 
