@@ -8,6 +8,7 @@ import torch
 from torch.nn import functional
 
 from bench.engine.rounds import milliseconds
+from engine.yue2.allocation import allocate
 from engine.yue2.config import ModelConfig, VaeConfig
 
 Attention = Callable[[torch.Tensor, torch.Tensor, torch.Tensor, bool], torch.Tensor]
@@ -43,37 +44,45 @@ class LeastPass:
     k: torch.Tensor
     v: torch.Tensor
     causal: bool
+    stream: torch.Tensor  # (rows, hidden)
+    attended: torch.Tensor  # (rows, q_width)
 
     def run(self) -> None:
         """All products and attentions of all layers."""
-        rows, heads, width = self.q.shape[2], self.q.shape[1], self.q.shape[3]
-        stream = torch.zeros(rows, self.layers[0][0].shape[1], dtype=self.q.dtype, device=self.q.device)
         for qkv, out, gate_up, down in self.layers:
-            functional.linear(stream, qkv)
+            functional.linear(self.stream, qkv)
             self.attention(self.q, self.k, self.v, self.causal)
-            seen = functional.linear(stream.new_zeros(rows, heads * width), out)
-            functional.linear(functional.linear(seen, gate_up)[:, : down.shape[1]], down)
+            functional.linear(self.attended, out)
+            functional.linear(functional.linear(self.stream, gate_up)[:, : down.shape[1]], down)
+
+
+@dataclass(frozen=True, slots=True)
+class Formats:
+    """Of the products' operands, and of queries, keys and values."""
+
+    products: torch.dtype
+    cache: torch.dtype
+
+
+BF16 = Formats(torch.bfloat16, torch.bfloat16)
 
 
 def least_pass(
-    config: ModelConfig, rows: int, context: int, dtype: torch.dtype, device: torch.device, causal: bool
+    config: ModelConfig, rows: int, context: int, formats: Formats, device: torch.device, causal: bool = False
 ) -> LeastPass:
-    """With the attention that is fastest here."""
+    """With the attention that is fastest here; memory as the engine allocates it."""
 
-    def random(*shape: int) -> torch.Tensor:
-        return torch.randn(shape, dtype=dtype, device=device) * 0.02
+    def small(dtype: torch.dtype, *shape: int) -> torch.Tensor:
+        return allocate(shape, dtype, device).normal_().mul_(0.02)
 
-    q = random(1, config.heads, rows, config.head_dim)
-    k, v = (random(1, config.kv_heads, context + rows, config.head_dim) for _ in "kv")
+    q = small(formats.cache, 1, config.heads, rows, config.head_dim)
+    k, v = (small(formats.cache, 1, config.kv_heads, context + rows, config.head_dim) for _ in "kv")
     hidden, ffn = config.hidden_size, config.ffn_size
-    shapes = (
-        (config.q_width + 2 * config.kv_width, hidden),
-        (hidden, config.q_width),
-        (2 * ffn, hidden),
-        (hidden, ffn),
-    )
-    layers = [tuple(random(*shape) for shape in shapes) for _ in range(config.layers)]
-    return LeastPass(layers, _fastest(q, k, v, causal), q, k, v, causal)
+    qkv_width = config.q_width + 2 * config.kv_width
+    shapes = ((qkv_width, hidden), (hidden, config.q_width), (2 * ffn, hidden), (hidden, ffn))
+    layers = [tuple(small(formats.products, *shape) for shape in shapes) for _ in range(config.layers)]
+    stream, attended = (small(formats.products, rows, width) for width in (hidden, config.q_width))
+    return LeastPass(layers, _fastest(q, k, v, causal), q, k, v, causal, stream, attended)
 
 
 def _fastest(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, causal: bool) -> Attention:

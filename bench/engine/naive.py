@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 import torch
 from torch.nn import functional
 
-from engine.request import Sampling
+from engine.sampling_request import Sampling
 from engine.yue2.config import ModelConfig
 from engine.yue2.vocabulary import TokenRows
 
