@@ -10,7 +10,6 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import torch
 
@@ -25,7 +24,7 @@ COOLEST = 1e-30  # a lower temperature would divide by zero in float32
 _TIES = 32  # room for ids that tie with the last of the top-k; more of them cost another pass over the row
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Rule:
     """How a stage draws: from which ids, how, and whether as in off mode."""
 
@@ -33,7 +32,7 @@ class Rule:
     sampling: Sampling
     legacy: bool = False
 
-    @cached_property
+    @property
     def greedy(self) -> bool:
         """Whether the likeliest id is always taken."""
         return self.sampling.temperature == 0
