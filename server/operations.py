@@ -16,6 +16,7 @@ from server.packaging import MultipartWriter
 from server.work import Packed, Prepared, Stopwatch, digest_of, sha256_of
 from storage.entry import Part
 
+_WITHOUT_CODES = {"semantic_tokens": "", "keep_codes": 0}
 _ONE_TRACK = {"lm_batch_size": 1, "synth_batch_size": 1}
 
 
@@ -27,7 +28,9 @@ class Operations:
         self._draw_seed = draw_seed
 
     def synth(self, asked: SongRequest, latents: Latents | None = None) -> Prepared:
-        """Style and lyrics, or a score, into songs; with latents their decoding alone."""
+        """Style and lyrics, or a score, into songs; with latents their decoding alone, which reads no codes."""
+        if latents is not None:
+            asked = asked.model_copy(update=_WITHOUT_CODES)
         model = self._catalogue.model(asked.model)
         model.check(asked, latents)
         request = resolve_seeds(asked, self._draw_seed)
@@ -36,11 +39,13 @@ class Operations:
             tracks = model.generate(request, control, latents)
             return _package(tracks, request, job_id, sink, control, stopwatch)
 
-        one_track = model.stages(request.model_copy(update=_ONE_TRACK), latents)
+        expected = one_track = model.stages(request, latents)
+        if request.lm_batch_size > 1 or request.synth_batch_size > 1:
+            one_track = model.stages(request.model_copy(update=_ONE_TRACK), latents)
         return Prepared(
             "synth",
             model.id,
-            _stages(model.stages(request, latents), one_track, request),
+            _stages(expected, one_track, request),
             _digest("synth", asked, model.id, latents),
             work,
             model.rates_id,

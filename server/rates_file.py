@@ -6,8 +6,38 @@ from pathlib import Path
 from server.jobs.rates import RateBook
 
 _NAME = "rates.json"
-# Seconds for each second of audio on a 2-core machine; only until this machine's own are measured.
-PRIORS = {("sketch", "composing"): 0.0005, ("sketch", "rendering"): 0.03, ("sketch", "encoding"): 0.011}
+# Priors count only until this machine's own speed is measured. The band's are seconds for each second of audio on a
+# 2-core machine.
+_SKETCH = {"composing": 0.0005, "rendering": 0.03, "encoding": 0.011}
+# Those of YuE2: seconds for each GiB, token or second of audio; rough, after the arithmetic and the bytes that each
+# takes, for a card of 100 TFLOP/s and for a few processor cores.
+_YUE2 = {
+    "cuda": {
+        "loading": 1.0,
+        "score": 0.008,
+        "semantic": 0.008,
+        "acoustic": 0.15,
+        "decoding": 0.03,
+        "analysing": 0.03,
+        "encoding": 0.011,
+    },
+    "cpu": {
+        "loading": 2.0,
+        "score": 0.4,
+        "semantic": 0.35,
+        "acoustic": 60.0,
+        "decoding": 2.0,
+        "analysing": 1.0,
+        "encoding": 0.011,
+    },
+}
+_PRECISIONS = ("bf16", "fp16", "fp32")
+PRIORS = {("sketch", phase): rate for phase, rate in _SKETCH.items()} | {
+    (f"yue2 {device} {precision}", phase): rate
+    for device, rates in _YUE2.items()
+    for precision in _PRECISIONS
+    for phase, rate in rates.items()
+}
 _log = logging.getLogger(__name__)
 
 

@@ -81,6 +81,17 @@ def test_latents_have_a_digest_of_their_own() -> None:
     assert digests[1] == digests[3]
 
 
+def test_codes_beside_latents_are_not_read() -> None:
+    singer = Operations(Catalogue(yue2=Yue2Double()), itertools.count().__next__)
+    latents = np.zeros((2, 64), np.float32)
+    plain = {"style": "folk", "lm_seed": 1, "seed": 1}
+    with_codes, without = (
+        singer.synth(read_song(plain | codes), latents)
+        for codes in ({"semantic_tokens": "1,2,3", "keep_codes": 2}, {})
+    )
+    assert with_codes.digest == without.digest
+
+
 def test_stages_tell_lines_songs_and_what_sizes_rest_on() -> None:
     singer = Operations(Catalogue(yue2=Yue2Double()), itertools.count().__next__)
     asked = {"style": "folk", "lyrics": "[Verse]\none\n\ntwo\n[Chorus]\nthree\n", "duration": 60}

@@ -34,6 +34,26 @@ def test_without_a_file_there_are_priors(tmp_path: Path) -> None:
     assert estimate.source == "prior"
 
 
+@pytest.mark.parametrize(("device", "least", "most"), [("cuda", 60, 300), ("cpu", 3600, 36000)])
+def test_a_song_of_yue2_takes_minutes_on_a_card_and_hours_without(
+    tmp_path: Path, device: str, least: float, most: float
+) -> None:
+    phases = {
+        "loading": 7,
+        "score": 1500,
+        "semantic": 4500,
+        "acoustic": 180,
+        "decoding": 180,
+        "encoding": 180,
+    }
+    stages = [Stage(phase, units) for phase, units in phases.items()]
+    rates = load_rates(tmp_path)
+    for precision in ("bf16", "fp16", "fp32"):
+        estimate = rates.estimate(f"yue2 {device} {precision}", stages)
+        assert least < estimate.seconds < most
+        assert estimate.source == "prior"
+
+
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"seconds_per_unit": [["a", "b", -1]]}'])
 def test_a_damaged_file_is_told_and_begun_afresh(
     tmp_path: Path, text: str, caplog: pytest.LogCaptureFixture

@@ -37,6 +37,7 @@ def singer(tmp_path_factory: pytest.TempPathFactory, yue2: Yue2Double) -> Iterat
     """The product with the double as its default model; tests leave its queue empty."""
     with product(tmp_path_factory.mktemp("singer"), catalogue=Catalogue(yue2=yue2)) as running:
         yield running
+    assert (yue2.loaded, yue2.unloaded) == (False, 1)
 
 
 def part_of(studio: Product, job_id: str, name: str, number: int = 0) -> bytes:
