@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from engine.request import SongRequest, read_song
+from engine.request import Scalar, SongRequest, read_song
 from engine.song_model import Track
 from engine.yue2.pipeline import Yue2Model, Yue2Options, open_yue2
 
@@ -23,6 +23,11 @@ def song(**fields: object) -> SongRequest:
 def replay(track: Track, **changes: object) -> SongRequest:
     """The replay of a track, as a client posts it."""
     return read_song({**track.replay, **changes})
+
+
+def fingerprint(track: Track) -> Mapping[str, Scalar]:
+    """What a track was made on, as its replay says."""
+    return replay(track).fingerprint or {}
 
 
 class Stopped(Exception):

@@ -1,4 +1,5 @@
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +15,18 @@ from engine.yue2.pipeline import LATENTS_NOTE, Yue2Model
 from engine.yue2.tokenizer import Tokenizer
 from engine.yue2.vocabulary import CODEC_FIRST
 from tests.engine.yue2.conftest import Golden
-from tests.engine.yue2.songs import CODES, TUNE, Stopped, Watch, opened, replay, same, song, tracks
+from tests.engine.yue2.songs import (
+    CODES,
+    TUNE,
+    Stopped,
+    Watch,
+    fingerprint,
+    opened,
+    replay,
+    same,
+    song,
+    tracks,
+)
 
 
 @pytest.fixture(scope="module")
@@ -146,6 +158,22 @@ class TestReplays:
         assert same(together, [again for track in together for again in tracks(model, replay(track))])
         seeds = [(track.replay["lm_seed"], track.replay["seed"]) for track in together]
         assert seeds == [(3, 5), (3, 6), (4, 5), (4, 6)]
+
+    def test_songs_that_do_not_fit_together_are_made_in_groups(
+        self, model: Yue2Model, tokenizer: Tokenizer
+    ) -> None:
+        allowed = replace(model._allowed, sequences=2, variations=2)
+        small = Yue2Model(model._source, model._sizes, allowed, tokenizer)
+        request = song(cot="off", lm_batch_size=2, synth_batch_size=3, semantic_sampling=SHORT)
+        watch, whole = Watch(), tracks(model, request)
+        groups = tracks(small, request, watch)
+        assert same(groups, whole)
+        batches = [
+            [(told["lm_batch"], told["synth_batch"]) for told in map(fingerprint, made)]
+            for made in (groups, whole)
+        ]
+        assert batches == [[(1, 2)] * 6, [(2, 3)] * 6]
+        assert watch.fractions("semantic") == sorted(watch.fractions("semantic"))
 
     def test_kept_codes_are_gone_on_from(self, model: Yue2Model) -> None:
         first = tracks(model, song())[0]

@@ -1,0 +1,86 @@
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from engine.yue2.config import ModelConfig, VaeConfig
+from engine.yue2.memory import Allowance
+from engine.yue2.parts import Parts, Source
+from engine.yue2.precision import choose
+from engine.yue2.rendering import Chunk, Performance, Renderer, chunks_of
+from engine.yue2.vocabulary import CODEC_FIRST, MUSIC_END
+from tests.engine.yue2.conftest import Golden
+from tests.engine.yue2.songs import Watch
+
+FULL = Allowance(False, 16, 24_576, 9, 1024)
+ONE_BY_ONE = Allowance(True, 2, 24_576, 1, 1024)
+CPU = torch.device("cpu")
+
+
+@pytest.fixture(scope="module")
+def parts(
+    model_folder: Path,
+    vae_folder: Path,
+    model_config: ModelConfig,
+    vae_config: VaeConfig,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[Parts]:
+    digest_file = tmp_path_factory.mktemp("digests") / "verified.json"
+    precision = choose(CPU, "fp32")
+    source = Source(model_folder, vae_folder, digest_file, model_config, vae_config, CPU, precision)
+    loaded = Parts(source, FULL.positions)
+    yield loaded
+    loaded.release()
+
+
+@pytest.fixture(scope="module")
+def performance(golden: Golden) -> Performance:
+    """The song of the reference outputs."""
+    codes = tuple(int(code) for code in golden.arrays("nar")["codec"])
+    return Performance(tuple(int(token) for token in golden.arrays("ar")["prefix"]), codes)
+
+
+def test_chunks_are_the_prefix_and_their_own_codes() -> None:
+    songs = [Performance((7, 8), (1, 2, 3)), Performance((9,), (4,))]
+    first = (7, 8, CODEC_FIRST + 1, CODEC_FIRST + 2, MUSIC_END)
+    assert chunks_of(songs, 9) == [
+        Chunk(0, range(2), first),
+        Chunk(0, range(2, 3), (7, 8, CODEC_FIRST + 3, MUSIC_END)),
+        Chunk(1, range(1), (9, CODEC_FIRST + 4, MUSIC_END)),
+    ]
+
+
+@pytest.mark.parametrize("allowed", [FULL, ONE_BY_ONE], ids=["kept", "staged"])
+def test_chunks_are_put_end_to_end_as_in_the_reference(
+    parts: Parts, performance: Performance, golden: Golden, allowed: Allowance
+) -> None:
+    arrays, watch = golden.arrays("nar"), Watch()
+    renderer = Renderer(parts, int(arrays["multichunk_context"]), 64)
+    (rendering,) = renderer.render([performance], range(831001, 831002), 2, allowed, watch)
+    np.testing.assert_allclose(rendering.latents[0], arrays["multichunk_latent_steps2"], atol=2e-5)
+    told = watch.fractions("acoustic")
+    assert told == sorted(told)
+    assert told[-1] == pytest.approx(1.0)
+    assert watch.reports[-1][2] == {"steps": 6, "of": 6}
+
+
+def test_variations_are_solved_in_groups_and_as_if_alone(parts: Parts, performance: Performance) -> None:
+    renderer = Renderer(parts, 24_576, 64)
+    allowed = Allowance(False, 16, 24_576, 2, 1024)
+    (groups,) = renderer.render([performance], range(5, 8), 1, allowed, Watch())
+    assert groups.together == 2
+    for variation, seed in enumerate(range(5, 8)):
+        (alone,) = renderer.render([performance], range(seed, seed + 1), 1, FULL, Watch())
+        assert alone.together == 1
+        assert torch.equal(groups.latents[variation], alone.latents[0])
+
+
+def test_songs_do_not_depend_on_each_other(parts: Parts, performance: Performance) -> None:
+    other = Performance(performance.prefix[:9], performance.codes[:5])
+    renderer, seeds = Renderer(parts, 24_576, 64), range(1, 2)
+    both = renderer.render([other, performance], seeds, 1, ONE_BY_ONE, Watch())
+    alone = [renderer.render([song], seeds, 1, FULL, Watch())[0] for song in (other, performance)]
+    for one, same in zip(both, alone, strict=True):
+        assert torch.equal(one.latents, same.latents)
