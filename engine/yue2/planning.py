@@ -16,7 +16,7 @@ from engine.yue2.outlook import MODEL_SETTING, FolderState, Plan, Wishes
 from engine.yue2.precision import Precision, choose
 from engine.yue2.tensors import model_tensors, vae_tensors
 from engine.yue2.tokenizer import RANKS_BYTES, RANKS_FILE
-from engine.yue2.vae import CPU_SLICE_ELEMENTS, DEVICE_SLICE_ELEMENTS
+from engine.yue2.vae import CPU_CORE_FRAMES, CPU_SLICE_ELEMENTS, DEVICE_SLICE_ELEMENTS
 
 
 def folder_states(folders: Iterable[FolderState]) -> tuple[FolderState, ...]:
@@ -59,7 +59,8 @@ def plan_for(model_folder: Path, vae_folder: Path, wishes: Wishes) -> Plan:
     sizes = footprint(model, vae, precision, CPU_SLICE_ELEMENTS if on_processor else DEVICE_SLICE_ELEMENTS)
     positions = min(model.max_positions, read_generation_config(model_folder).context)
     memory = memory_of(device)
-    allowed = allowance(sizes, positions, vae.core_frames, memory, wishes.residency)
+    core = min(vae.core_frames, CPU_CORE_FRAMES) if on_processor else vae.core_frames
+    allowed = allowance(sizes, positions, core, memory, wishes.residency)
     return Plan(
         wishes=wishes,
         device=str(device),

@@ -54,6 +54,7 @@ class JobUpdate(BaseModel):
     expires_at: float | None = None
     metrics: JsonValue = None
     tracks: JsonValue = None
+    notes: tuple[str, ...] = ()  # sentences for whoever asked
     code: str | None = None
     error: str | None = None
 

@@ -34,8 +34,9 @@ class Bar:
         """Never stop: the interpreter does."""
 
     def report(self, phase: str, fraction: float, **counters: int) -> None:
-        """Show the phase and how far it is, 0 to 1."""
-        self._progress.update(self._task, description=phase, completed=fraction)
+        """Show the phase, how far it is, 0 to 1, and what has been counted."""
+        counted = "".join(f"  {count} {name}" for name, count in counters.items())
+        self._progress.update(self._task, description=f"{phase}{counted}", completed=fraction)
 
     def expect(self, phase: str, units: float, source: str = "history") -> None:
         """Estimate nothing: the bar shows shares."""

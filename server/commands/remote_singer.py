@@ -33,7 +33,7 @@ class RemoteSinger:
         self.client.download(job.id, audio(), sink)
         kept = io.BytesIO()
         self.client.download(job.id, replay(), kept)
-        return Sung(_seconds(done), json.loads(kept.getvalue()))
+        return Sung(_seconds(done), json.loads(kept.getvalue()), done.notes)
 
     def _cancel(self, id: str) -> None:
         try:
@@ -45,7 +45,8 @@ class RemoteSinger:
 def _show(update: JobUpdate, bar: Bar) -> None:
     place = f"waiting, place {update.queue_position}"
     phase = place if update.status == "queued" else update.phase or update.status
-    bar.report(phase, update.progress or 0.0)
+    counted = {name: count for name, count in (update.counters or {}).items() if isinstance(count, int)}
+    bar.report(phase, update.progress or 0.0, **counted)
 
 
 def _seconds(update: JobUpdate) -> float | None:

@@ -1,84 +1,84 @@
 """`yue2-studio sing`: one song into a file, in this process or by a running server."""
 
 import secrets
-import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
-from server.commands.endings import terminable, told
+from server.commands import sing_options as options
+from server.commands.endings import say, terminable, told
 
 if TYPE_CHECKING:
     from pydantic import JsonValue
 
     from server.commands.song import Sung, Wish
 
-SEED_BITS = 52  # what every reader of JSON numbers keeps
-
 
 def sing(
-    output: Annotated[
-        Path, typer.Option("-o", "--output", help="File to write: .mp3, .opus, .flac or .wav.")
-    ],
-    style: Annotated[str, typer.Option(help="Tags such as 'folk, 84 BPM, acoustic guitar'.")] = "",
-    lyrics: Annotated[
-        str, typer.Option(help="Words for the melody, with [Verse] and [Chorus] lines; - reads stdin.")
-    ] = "",
-    lyrics_file: Annotated[Path | None, typer.Option(help="File with the words.", show_default=False)] = None,
-    abc_file: Annotated[
-        Path | None, typer.Option(help="ABC score to play instead.", show_default=False)
-    ] = None,
-    seed: Annotated[
-        int | None, typer.Option(help="Same seed, same song.", min=0, show_default="random")
-    ] = None,
-    duration: Annotated[
-        float | None,
-        typer.Option(help="Longest length in seconds; at most 360 unless told.", show_default=False),
-    ] = None,
-    score: Annotated[
-        Path | None, typer.Option(help="Also write the score, as ABC.", show_default=False)
-    ] = None,
-    server: Annotated[
-        str, typer.Option(help="Address of a running server to sing there.", show_default=False)
-    ] = "",
-    key: Annotated[
-        str, typer.Option(envvar="STUDIO_API_KEY", help="That server's key.", show_default=False)
-    ] = "",
+    output: options.Output,
+    style: options.Style = "",
+    lyrics: options.Lyrics = "",
+    lyrics_file: options.LyricsFile = None,
+    abc_file: options.AbcFile = None,
+    seed: options.Seed = None,
+    duration: options.Duration = None,
+    model: options.Model = "",
+    cot: options.Cot = None,
+    steps: options.Steps = None,
+    replay: options.Replay = None,
+    score: options.ScoreFile = None,
+    save_replay: options.SaveReplay = None,
+    server: options.Server = "",
+    key: options.Key = "",
 ) -> None:
     """Make one song and write it to a file.
 
-    In this version nobody sings: a lead instrument plays the singer's part. The words shape its melody and stand in the score.
+    YuE2 sings where YUE2_MODEL and YUE2_VAE name its weights, or where the server has it. The built-in band plays without any: there a lead instrument has the singer's part, whose melody the words shape.
     """
-    if lyrics and lyrics_file:
+    asked: dict[str, JsonValue] = {
+        "style": style,
+        "duration": duration,
+        "model": model,
+        "cot": cot,
+        "steps": steps,
+    }
+    _check_choice(
+        {**asked, "lyrics": lyrics, "lyrics_file": lyrics_file, "abc_file": abc_file, "seed": seed}, replay
+    )
+    _check_files(output, score, save_replay)
+    with told(), terminable():
+        from server.commands.asking import replayed, requested
+        from server.commands.song import Wish, format_of
+
+        kind = format_of(output)
+        request = (
+            requested(asked, lyrics, lyrics_file, abc_file, seed) if replay is None else replayed(replay)
+        )
+        payload = request | {"output_format": kind}
+        sung = _sung(Wish(payload, output, score, save_replay, secrets.token_hex(4)), server, key)
+        for note in sung.notes:
+            say(note)
+        length = "" if sung.seconds is None else f"  {sung.seconds:.1f} s"
+        typer.echo(f"{output}{length}  seed {payload.get('seed')}")
+
+
+def _check_choice(asked: dict[str, object], replay: Path | None) -> None:
+    """A replay is a whole request: nothing may contradict it."""
+    if asked["lyrics"] and asked["lyrics_file"]:
         raise typer.BadParameter("give the words once: --lyrics or --lyrics-file", param_hint="--lyrics-file")
+    told = [f"--{name.replace('_', '-')}" for name, value in asked.items() if value not in ("", None)]
+    if replay and told:
+        raise typer.BadParameter(
+            f"a replay holds the whole song; leave out {', '.join(told)}", param_hint="--replay"
+        )
+
+
+def _check_files(output: Path, score: Path | None, save_replay: Path | None) -> None:
     if score == output:
         raise typer.BadParameter("name another file than the song's", param_hint="--score")
-    with told(), terminable():
-        from server.commands.song import Wish
-
-        chosen_seed = secrets.randbits(SEED_BITS) if seed is None else seed
-        payload = _request(style, _words(lyrics, lyrics_file), abc_file, chosen_seed, duration, output)
-        sung = _sung(Wish(payload, output, score, secrets.token_hex(4)), server, key)
-        length = "" if sung.seconds is None else f"  {sung.seconds:.1f} s"
-        typer.echo(f"{output}{length}  seed {chosen_seed}")
-
-
-def _request(
-    style: str, lyrics: str, abc_file: Path | None, seed: int, duration: float | None, output: Path
-) -> "dict[str, JsonValue]":
-    """The request; with both seeds in it, so that the seed that is told makes the same song again."""
-    from server.commands.song import format_of
-
-    request: dict[str, JsonValue] = {
-        "style": style,
-        "lyrics": lyrics,
-        "abc": _text(abc_file) if abc_file else "",
-        "lm_seed": seed,
-        "seed": seed,
-        "output_format": format_of(output),
-    }
-    return request if duration is None else request | {"duration": duration}
+    if save_replay in (output, score) and save_replay is not None:
+        raise typer.BadParameter("name another file than the others", param_hint="--save-replay")
 
 
 def _sung(wish: "Wish", server: str, key: str) -> "Sung":
@@ -92,21 +92,6 @@ def _sung(wish: "Wish", server: str, key: str) -> "Sung":
 
             with Client(server, key, on_wait=bar.waiting) as client:
                 return sing(wish, RemoteSinger(client), bar)
-        from server.commands.local_singer import sing_here
+        from server.commands.local_singer import local_singer
 
-        return sing(wish, sing_here, bar)
-
-
-def _words(lyrics: str, lyrics_file: Path | None) -> str:
-    if lyrics_file:
-        return _text(lyrics_file)
-    return sys.stdin.read() if lyrics == "-" else lyrics
-
-
-def _text(file: Path) -> str:
-    from engine.errors import InvalidRequest
-
-    try:
-        return file.read_text("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise InvalidRequest("file", f"{file} is not UTF-8 text; save it as UTF-8.") from error
+        return sing(wish, local_singer(), bar)

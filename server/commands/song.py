@@ -1,5 +1,6 @@
 """What `yue2-studio sing` was asked for, and the files it goes to."""
 
+import json
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +22,7 @@ class Wish:
     payload: dict[str, JsonValue]
     output: Path
     score_output: Path | None
+    replay_output: Path | None
     mark: str  # tells this run's unfinished files from another's
 
 
@@ -30,6 +32,7 @@ class Sung:
 
     seconds: float | None
     replay: JsonValue
+    notes: tuple[str, ...] = ()  # sentences for the user
 
     @property
     def abc(self) -> str:
@@ -62,12 +65,15 @@ def sing(wish: Wish, singer: Singer, bar: Bar) -> Sung:
     """Have the song made and put in its files; none appears unless all could be written."""
     with ExitStack() as files:
         audio_file = files.enter_context(replacing(wish.output, wish.mark))
-        score_file = files.enter_context(_score_file(wish))
+        score_file = files.enter_context(_file(wish.score_output, wish.mark))
+        replay_file = files.enter_context(_file(wish.replay_output, wish.mark))
         sung = singer(wish.payload, audio_file, bar)
         if score_file is not None:
             score_file.write(sung.abc.encode())
+        if replay_file is not None:
+            replay_file.write(json.dumps(sung.replay, ensure_ascii=False, indent=2).encode() + b"\n")
         return sung
 
 
-def _score_file(wish: Wish) -> AbstractContextManager[BinaryIO | None]:
-    return nullcontext() if wish.score_output is None else replacing(wish.score_output, wish.mark)
+def _file(path: Path | None, mark: str) -> AbstractContextManager[BinaryIO | None]:
+    return nullcontext() if path is None else replacing(path, mark)

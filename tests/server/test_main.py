@@ -37,9 +37,9 @@ def test_the_version_is_told(runner: CliRunner) -> None:
     assert answer.stdout.startswith("yue2-studio 0.")
 
 
-def test_the_three_commands_are_listed(runner: CliRunner) -> None:
+def test_the_commands_are_listed(runner: CliRunner) -> None:
     answer = runner.invoke(app, ["--help"])
-    assert all(command in answer.stdout for command in ("serve", "sing", "status"))
+    assert all(command in answer.stdout for command in ("serve", "sing", "status", "pull", "doctor"))
 
 
 def test_status_is_a_table(runner: CliRunner, studio: Studio) -> None:
@@ -78,8 +78,10 @@ def test_a_missing_folder_is_named(runner: CliRunner, tmp_path: Path) -> None:
     assert answer.stderr == f"{tmp_path / 'nodir'}: There is no such folder; make it first.\n"
 
 
-def test_the_help_says_that_nobody_sings_yet(runner: CliRunner) -> None:
-    assert "nobody sings" in " ".join(runner.invoke(app, ["sing", "--help"]).stdout.split())
+def test_the_help_says_who_sings(runner: CliRunner) -> None:
+    told = " ".join(runner.invoke(app, ["sing", "--help"]).stdout.split())
+    assert "YuE2 sings where YUE2_MODEL and YUE2_VAE name its weights" in told
+    assert "a lead instrument has the singer's part" in told
 
 
 def test_singing_on_a_server(runner: CliRunner, studio: Studio, tmp_path: Path) -> None:
@@ -100,6 +102,42 @@ def test_singing_on_a_server(runner: CliRunner, studio: Studio, tmp_path: Path) 
         "output_format": "mp3",
         "duration": 30.0,
     }
+
+
+def test_what_yue2_is_told_is_sent(runner: CliRunner, studio: Studio, tmp_path: Path) -> None:
+    studio.body = b'{"abc": "X:1", "seed": 7}'
+    studio.updates.append({"status": "done", "notes": ["The codes ran out of their budget."]})
+    output, replay = tmp_path / "song.mp3", tmp_path / "song.json"
+    told = ["--model", "yue2", "--cot", "melody", "--steps", "8", "--style", "folk"]
+    files = ["-o", str(output), "--save-replay", str(replay)]
+    answer = runner.invoke(app, ["sing", "--server", studio.address, *told, *files])
+    assert (answer.exit_code, answer.stderr) == (0, "The codes ran out of their budget.\n")
+    sent = json.loads(studio.seen[0].body)
+    assert (sent["model"], sent["cot"], sent["steps"]) == ("yue2", "melody", 8)
+    assert json.loads(replay.read_text()) == {"abc": "X:1", "seed": 7}
+
+
+def test_a_replay_is_sung_again_in_the_format_of_the_file(
+    runner: CliRunner, studio: Studio, tmp_path: Path
+) -> None:
+    replay = tmp_path / "song.json"
+    replay.write_text('{"style": "folk", "seed": 3, "semantic_tokens": "1,2", "output_format": "mp3"}')
+    studio.updates.append({"status": "done"})
+    studio.body = b"{}"
+    files = ["--replay", str(replay), "-o", str(tmp_path / "s.flac")]
+    answer = runner.invoke(app, ["sing", "--server", studio.address, *files])
+    assert answer.stdout == f"{tmp_path / 's.flac'}  seed 3\n"
+    sent = json.loads(studio.seen[0].body)
+    assert sent == {"style": "folk", "seed": 3, "semantic_tokens": "1,2", "output_format": "flac"}
+
+
+@pytest.mark.parametrize("text", ["no json", "[1]", '"X:1"'])
+def test_what_is_no_replay_is_told(runner: CliRunner, tmp_path: Path, text: str) -> None:
+    replay = tmp_path / "song.json"
+    replay.write_text(text)
+    answer = runner.invoke(app, ["sing", "--replay", str(replay), "-o", str(tmp_path / "s.mp3")])
+    assert answer.exit_code == 2
+    assert answer.stderr.startswith(f"{replay} is no replay")
 
 
 def test_a_failed_song_is_a_sentence_and_no_file(runner: CliRunner, studio: Studio, tmp_path: Path) -> None:
@@ -135,6 +173,10 @@ def test_words_and_score_come_from_files(runner: CliRunner, studio: Studio, tmp_
         (["--style", "folk", "-o", "song.aac"], "end the name in one of"),
         (["--lyrics", "la", "--lyrics-file", "words.txt", "-o", "s.mp3"], "give the words once"),
         (["--style", "folk", "-o", "s.mp3", "--score", "s.mp3"], "name another file"),
+        (["--style", "folk", "-o", "s.mp3", "--save-replay", "s.mp3"], "name another file"),
+        (["--replay", "r.json", "--seed", "0", "--cot", "off", "-o", "s.mp3"], "leave out --cot, --seed"),
+        (["--style", "folk", "--steps", "0", "-o", "s.mp3"], "--steps"),
+        (["--style", "folk", "--cot", "half", "-o", "s.mp3"], "--cot"),
         (["--style", "folk"], "--output"),
         (["--style", "folk", "--seed", "-1", "-o", "s.mp3"], "--seed"),
     ],

@@ -1,6 +1,7 @@
 """What was asked for, and the files it goes to."""
 
 import io
+import json
 from pathlib import Path
 from typing import BinaryIO
 
@@ -45,21 +46,22 @@ def test_a_name_without_a_known_ending_is_refused(name: str) -> None:
         format_of(Path(name))
 
 
-def test_song_and_score_are_written(tmp_path: Path) -> None:
-    wish = Wish(PAYLOAD, tmp_path / "song.mp3", tmp_path / "song.abc", "1")
+def test_song_score_and_replay_are_written(tmp_path: Path) -> None:
+    wish = Wish(PAYLOAD, tmp_path / "song.mp3", tmp_path / "song.abc", tmp_path / "song.json", "1")
     assert sing(wish, singer, quiet_bar()).seconds == 1.5
     assert (tmp_path / "song.mp3").read_bytes() == b"audio of folk"
     assert (tmp_path / "song.abc").read_text() == "X:1\n"
-    assert len(list(tmp_path.iterdir())) == 2
+    assert json.loads((tmp_path / "song.json").read_text()) == {"abc": "X:1\n"}
+    assert len(list(tmp_path.iterdir())) == 3
 
 
-def test_without_a_score_file_only_the_song_is_written(tmp_path: Path) -> None:
-    sing(Wish(PAYLOAD, tmp_path / "song.mp3", None, "1"), singer, quiet_bar())
+def test_without_further_files_only_the_song_is_written(tmp_path: Path) -> None:
+    sing(Wish(PAYLOAD, tmp_path / "song.mp3", None, None, "1"), singer, quiet_bar())
     assert [path.name for path in tmp_path.iterdir()] == ["song.mp3"]
 
 
 def test_an_interrupted_song_leaves_no_file(tmp_path: Path) -> None:
-    wish = Wish(PAYLOAD, tmp_path / "song.mp3", tmp_path / "song.abc", "1")
+    wish = Wish(PAYLOAD, tmp_path / "song.mp3", tmp_path / "song.abc", tmp_path / "song.json", "1")
     with pytest.raises(KeyboardInterrupt):
         sing(wish, broken_singer, quiet_bar())
     assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,60 @@
+"""The request that `yue2-studio sing` sends or performs: from its options, or from a replay."""
+
+import json
+import secrets
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from pydantic import JsonValue
+
+from engine.errors import InvalidRequest
+
+SEED_BITS = 52  # what every reader of JSON numbers keeps
+
+
+def requested(
+    fields: Mapping[str, JsonValue],
+    lyrics: str,
+    lyrics_file: Path | None,
+    abc_file: Path | None,
+    seed: int | None,
+) -> dict[str, JsonValue]:
+    """The request with both seeds in it, so that the seed that is told makes the same song again.
+
+    Fields that are None or empty are left to the defaults. Raises InvalidRequest, OSError.
+    """
+    chosen = secrets.randbits(SEED_BITS) if seed is None else seed
+    told = {name: value for name, value in fields.items() if value not in ("", None)}
+    words: dict[str, JsonValue] = {
+        "style": "",
+        "lyrics": _words(lyrics, lyrics_file),
+        "abc": _text(abc_file) if abc_file else "",
+        "lm_seed": chosen,
+        "seed": chosen,
+    }
+    return words | told
+
+
+def replayed(file: Path) -> dict[str, JsonValue]:
+    """The request that a replay is. Raises InvalidRequest, OSError."""
+    try:
+        found = json.loads(_text(file))
+    except ValueError as error:
+        raise InvalidRequest("replay", f"{file} is no replay: it is not JSON ({error}).") from error
+    if not isinstance(found, dict):
+        raise InvalidRequest("replay", f"{file} is no replay: it holds no JSON object.")
+    return found
+
+
+def _words(lyrics: str, lyrics_file: Path | None) -> str:
+    if lyrics_file:
+        return _text(lyrics_file)
+    return sys.stdin.read() if lyrics == "-" else lyrics
+
+
+def _text(file: Path) -> str:
+    try:
+        return file.read_text("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InvalidRequest("file", f"{file} is not UTF-8 text; save it as UTF-8.") from error
