@@ -1,6 +1,7 @@
 FROM python:3.12-slim AS build
 
-# The server's extras to install, with commas between them; "yue2" brings torch.
+# The server's extras to install, with commas between them; "yue2" brings torch, with CUDA on x86-64. The weights are
+# not in the image: they are fetched into a volume at /models, which YUE2_MODEL and YUE2_VAE then point into.
 ARG EXTRAS=""
 
 WORKDIR /src
@@ -16,7 +17,7 @@ FROM python:3.12-slim
 
 RUN groupadd --gid 10001 studio \
     && useradd --uid 10001 --gid 10001 --no-create-home --home-dir /output --shell /usr/sbin/nologin studio \
-    && install --directory --owner=10001 --group=10001 /output
+    && install --directory --owner=10001 --group=10001 /output /models
 COPY --from=build /opt/yue2-studio /opt/yue2-studio
 
 ENV PATH=/opt/yue2-studio/bin:$PATH \

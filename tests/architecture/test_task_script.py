@@ -158,6 +158,31 @@ def test_start_puts_the_server_in_its_place(ready: Path) -> None:
         assert started.wait(timeout=30) == 7
 
 
+def test_pull_puts_the_models_into_the_checkout(ready: Path) -> None:
+    pulling = subprocess.Popen(
+        [ready / "task", "pull", "--", "--yes"],
+        env={"PATH": str(ready.parent / "bin")},
+        cwd=ready.parent,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert pulling.stdout is not None
+    with pulling:
+        assert pulling.stdout.readline() == f"runner: --taskfile {ready}/Taskfile.yml pull:prepare\n"
+        pid, said = pulling.stdout.readline().split(" ", 1)
+        assert int(pid) == pulling.pid
+        assert said.endswith(f" pull --into {ready}/data/models --yes\n")
+        os.kill(pulling.pid, signal.SIGTERM)
+        assert pulling.wait(timeout=30) == 7
+
+
+def test_the_libraries_of_the_models_come_with_a_card_a_setting_or_a_pull() -> None:
+    text = (ROOT / "Taskfile.yml").read_text(encoding="utf-8")
+    start = text.partition("  start:prepare:\n")[2].partition("\n\n")[0]
+    assert all(sign in start for sign in ("YUE2_MODEL", "/proc/driver/nvidia/version", "nvidia-smi"))
+    assert "EXTRAS: yue2" in text.partition("  pull:prepare:\n")[2].partition("\n\n")[0]
+
+
 def test_the_api_check_does_not_print_its_command_for_a_key_may_be_in_it() -> None:
     text = (ROOT / "Taskfile.yml").read_text(encoding="utf-8")
     task = text.partition("  test:api:\n")[2].partition("\n\n")[0]
