@@ -98,11 +98,20 @@ class Allowance:
         return Allowance(True, BRANCHES, min(positions, self.positions), 1, max(16, self.core_frames // 8))
 
 
-def allowance(sizes: Footprint, positions: int, core_frames: int, memory: Memory, wish: str) -> Allowance:
+def allowance(
+    sizes: Footprint,
+    positions: int,
+    core_frames: int,
+    memory: Memory,
+    wish: str,
+    *,
+    variations: int = VARIATIONS_AT_MOST,
+) -> Allowance:
     """What to do at once on a device with that memory.
 
-    `positions` is the longest sequence, `core_frames` the largest tile of the VAE. With `auto` all parts stay loaded
-    where they fit beside a guided song and its work. Raises DeviceError for a wish that is none of `RESIDENCIES`.
+    `positions` is the longest sequence, `core_frames` the largest tile of the VAE, `variations` the most to solve
+    together. With `auto` all parts stay loaded where they fit beside a guided song and its work. Raises DeviceError
+    for a wish that is none of `RESIDENCIES`.
     """
     if wish not in RESIDENCIES:
         raise DeviceError(f"There is no residency {wish!r}; set it to one of: {', '.join(RESIDENCIES)}.")
@@ -115,8 +124,8 @@ def allowance(sizes: Footprint, positions: int, core_frames: int, memory: Memory
     resident = max(sizes.decoder_bytes, sizes.acoustic_bytes) if staged else sizes.weights_bytes
     half = max(0, usable - resident - BRANCHES * sequence - work) // 2  # of what is left beyond the least
     sequences = min(BRANCHES + half // sequence, SONGS_AT_MOST * BRANCHES)
-    variations = min(1 + half // sizes.song_bytes, VARIATIONS_AT_MOST)
-    return Allowance(staged, sequences, positions, variations, core)
+    together = min(1 + half // sizes.song_bytes, variations)
+    return Allowance(staged, sequences, positions, together, core)
 
 
 def _core_frames(sizes: Footprint, most: int, memory: Memory) -> int:

@@ -20,7 +20,7 @@ from engine.yue2.device import choose_device, device_name, memory_of, pin_numeri
 from engine.yue2.economy import Economy
 from engine.yue2.fingerprint import Fingerprint, difference
 from engine.yue2.levels import normalised
-from engine.yue2.memory import BRANCHES, Allowance, Footprint, allowance, footprint
+from engine.yue2.memory import BRANCHES, VARIATIONS_AT_MOST, Allowance, Footprint, allowance, footprint
 from engine.yue2.parts import Parts, Source
 from engine.yue2.precision import choose
 from engine.yue2.prompt import Prompts, guidance
@@ -84,7 +84,10 @@ def open_yue2(options: Yue2Options) -> "Yue2Model":
     sizes = footprint(model, vae, precision, CPU_SLICE_ELEMENTS if on_processor else DEVICE_SLICE_ELEMENTS)
     positions = min(model.max_positions, read_generation_config(options.model_folder).context)
     core = min(vae.core_frames, CPU_CORE_FRAMES) if on_processor else vae.core_frames
-    allowed = allowance(sizes, positions, core, memory_of(device), options.residency)
+    # A processor gains nothing by solving variations together, and one by one they are what their replays are.
+    together = 1 if on_processor else VARIATIONS_AT_MOST
+    memory = memory_of(device)
+    allowed = allowance(sizes, positions, core, memory, options.residency, variations=together)
     return Yue2Model(source, sizes, allowed, Tokenizer(options.model_folder))
 
 

@@ -119,11 +119,10 @@ class _Progress:
     def __init__(self, control: Control, steps: int, solutions: int, rows: int) -> None:
         """`solutions` of so many steps each move `rows` rows in all."""
         self._control = control
-        self._steps = steps
         self._of = steps * solutions
-        self._rows = rows
+        self._moves = steps * rows
         self._done_steps = 0
-        self._done_rows = 0.0
+        self._done_moves = 0
         self._begun = 0  # rows of the solution at work
 
     @classmethod
@@ -142,12 +141,12 @@ class _Progress:
     def step(self, _: int) -> None:
         """A step is done."""
         self._done_steps += 1
-        self._done_rows += self._begun / self._steps
+        self._done_moves += self._begun
         self.report()
 
     def report(self) -> None:
         """Tell how far the stage is."""
-        fraction = min(1.0, self._done_rows / self._rows)
+        fraction = self._done_moves / self._moves
         self._control.report(ACOUSTIC, fraction, steps=self._done_steps, of=self._of)
 
 

@@ -9,13 +9,13 @@ from engine.request import Scalar, SongRequest, read_song
 from engine.song_model import Track
 from engine.yue2.pipeline import Yue2Model, Yue2Options, open_yue2
 
-SCORE = {"min_tokens": 4, "max_tokens": 5}
+SCORE = {"min_tokens": 2, "max_tokens": 3}
 CODES = {"min_tokens": 3, "max_tokens": 4}
 TUNE = "X:1\nM:4/4\nL:1/4\nQ:1/4=960\nK:C\nCDEF|\n"  # 0.25 s
 
 
 def song(**fields: object) -> SongRequest:
-    """A song of four frames, from one solver step, of a score of five tokens, unless fields say otherwise."""
+    """A song of four frames, from one solver step, of a score of three tokens, unless fields say otherwise."""
     tiny = {"style": "folk", "lyrics": "la", "lm_seed": 3, "seed": 5, "steps": 1, "output_format": "wav32"}
     return read_song({**tiny, "abc_sampling": SCORE, "semantic_sampling": CODES, **fields})
 

@@ -110,7 +110,7 @@ PLACES = [
 def test_a_song_is_finished_with_less_where_memory_runs_out(
     model: Yue2Model, monkeypatch: pytest.MonkeyPatch, owner: object, name: str, error: Exception
 ) -> None:
-    request = song(synth_batch_size=2, abc="x")
+    request = song(synth_batch_size=2, abc="x", semantic_sampling={"min_tokens": 1, "max_tokens": 1})
     undisturbed = tracks(model, request)
     model.unload()
     with monkeypatch.context() as patch:
@@ -129,12 +129,12 @@ def test_a_song_is_finished_with_less_where_memory_runs_out(
 def test_memory_that_stays_away_is_an_error_and_leaves_the_model_usable(
     model: Yue2Model, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    undisturbed = tracks(model, song(abc="x"))
+    undisturbed = tracks(model, song(semantic_tokens="1,2"))
     with monkeypatch.context() as patch:
         patch.setattr(rendering, "solve", Scarcity(NO_ROOM, 2, flow.solve))
         with pytest.raises(OutOfMemory, match="Even one song with one part of the model loaded"):
-            tracks(model, song(abc="x"))
-    assert same(tracks(model, song(abc="x")), undisturbed)
+            tracks(model, song(semantic_tokens="1,2"))
+    assert same(tracks(model, song(semantic_tokens="1,2")), undisturbed)
 
 
 def test_smaller_tiles_are_tried_where_the_vae_runs_out(
@@ -158,9 +158,9 @@ def test_smaller_tiles_are_tried_where_the_vae_runs_out(
 
 
 def test_numbers_that_are_none_are_an_error(model: Yue2Model, monkeypatch: pytest.MonkeyPatch) -> None:
-    undisturbed = tracks(model, song(abc="x"))
+    undisturbed = tracks(model, song(semantic_tokens="1,2"))
     with monkeypatch.context() as patch:
         patch.setattr(rendering, "noise", lambda seed, *shape: torch.full(shape, torch.nan))
         with pytest.raises(NumericalError):
-            tracks(model, song(abc="x"))
-    assert same(tracks(model, song(abc="x")), undisturbed)
+            tracks(model, song(semantic_tokens="1,2"))
+    assert same(tracks(model, song(semantic_tokens="1,2")), undisturbed)

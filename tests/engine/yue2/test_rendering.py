@@ -66,7 +66,7 @@ def test_chunks_are_put_end_to_end_as_in_the_reference(
     assert watch.reports[-1][2] == {"steps": 6, "of": 6}
 
 
-def test_variations_are_solved_in_groups_and_as_if_alone(parts: Parts, performance: Performance) -> None:
+def test_variations_are_solved_in_groups_as_if_alone(parts: Parts, performance: Performance) -> None:
     renderer = Renderer(parts, 24_576, 64)
     allowed = Allowance(False, 16, 24_576, 2, 1024)
     (groups,) = renderer.render([performance], range(5, 8), 1, allowed, Watch())
@@ -74,7 +74,7 @@ def test_variations_are_solved_in_groups_and_as_if_alone(parts: Parts, performan
     for variation, seed in enumerate(range(5, 8)):
         (alone,) = renderer.render([performance], range(seed, seed + 1), 1, FULL, Watch())
         assert alone.together == 1
-        assert torch.equal(groups.latents[variation], alone.latents[0])
+        np.testing.assert_allclose(groups.latents[variation], alone.latents[0], atol=2e-5)
 
 
 def test_songs_do_not_depend_on_each_other(parts: Parts, performance: Performance) -> None:
