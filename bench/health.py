@@ -128,12 +128,12 @@ def main() -> int:
     return report.conclude([*rows, *count_rows(counts)], {**samples, **count_samples(counts)})
 
 
-def answer_rows(name: str, turns: Sequence[Probed]) -> Iterator[Row]:
-    """The best round of each percentile, and the probe's own part in it."""
+def answer_rows(name: str, turns: Sequence[Probed], held: str = BUSY) -> Iterator[Row]:
+    """The best round of each percentile, against the bars for the name that is held to them; the probe's own part in it."""
     for share, bar in BARS.items():
         best = min(percentile(turn.answers, share) for turn in turns)
         label = "longest" if share == 1 else f"p{share * 100:g}"
-        yield Row(f"{name}, {label}", best, "ms", bar if name == BUSY else None)
+        yield Row(f"{name}, {label}", best, "ms", bar if name == held else None)
     late = min(percentile(turn.wakings, 0.999) for turn in turns)
     yield Row(f"{name}, probe woke late, p99.9", late, "ms")
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from pydantic import JsonValue
 
 from bench.engine.checkpoints import Pair
 from bench.engine.options import Options
@@ -48,18 +49,21 @@ class Singing:
     steps: int = 32
 
     def request(self) -> SongRequest:
-        """A request whose stages take exactly so many tokens."""
-        return read_song(
-            {
-                "style": "folk, 96 BPM, acoustic guitar",
-                "lyrics": "[Verse]\nThe river runs below the hill\nThe mill is old the wheel is still\n",
-                "lm_seed": 7,
-                "seed": 7,
-                "steps": self.steps,
-                "abc_sampling": {"min_tokens": self.score_tokens, "max_tokens": self.score_tokens},
-                "semantic_sampling": {"min_tokens": self.frames, "max_tokens": self.frames},
-            }
-        )
+        """Its request."""
+        return read_song(song_of(self.score_tokens, self.frames, self.steps))
+
+
+def song_of(score_tokens: int, frames: int, steps: int = 32) -> dict[str, JsonValue]:
+    """The body of a request whose stages take exactly so many tokens."""
+    return {
+        "style": "folk, 96 BPM, acoustic guitar",
+        "lyrics": "[Verse]\nThe river runs below the hill\nThe mill is old the wheel is still\n",
+        "lm_seed": 7,
+        "seed": 7,
+        "steps": steps,
+        "abc_sampling": {"min_tokens": score_tokens, "max_tokens": score_tokens},
+        "semantic_sampling": {"min_tokens": frames, "max_tokens": frames},
+    }
 
 
 class Stopwatch(Uncontrolled):
