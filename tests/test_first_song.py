@@ -1,6 +1,7 @@
 """The README's example gives a song, typed as it stands."""
 
 import math
+import os
 import shlex
 import subprocess
 import sys
@@ -11,7 +12,10 @@ import pytest
 import soundfile
 
 from tests.first_song import SECTION, commands, first_song, wait_for
+from tests.server.commands.hub_double import hub_double
 from tests.server.server_process import ServerProcess
+
+TINY = Path(__file__).parent / "data" / "yue2"
 
 
 @pytest.mark.runtime
@@ -21,6 +25,40 @@ def test_the_example_of_the_readme_gives_a_song_with_the_asked_sections(tmp_path
     assert 5 < heard.seconds <= 31
     assert 0.1 < heard.peak < 1
     assert "verse" in heard.sections
+
+
+@pytest.mark.runtime
+def test_yue2_sings_from_nothing_but_a_hub(tmp_path: Path) -> None:
+    """Fetched, looked at, sung, and sung again from its replay: the commands of the README with a tiny model."""
+    environ = {name: value for name, value in os.environ.items() if not name.startswith(("YUE2_", "HF_"))}
+    environ |= {
+        "OMP_NUM_THREADS": "1",
+        "HF_HOME": str(tmp_path / "hf"),
+        "XDG_CACHE_HOME": str(tmp_path / "cache"),
+    }
+
+    def run(*words: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "server", *words]
+        return subprocess.run(
+            command, cwd=tmp_path, env=environ, capture_output=True, text=True, timeout=300, check=False
+        )
+
+    with hub_double() as hub:
+        hub.add_folder("m-a-p/YuE2-3B", TINY / "YuE2-3B-tiny")
+        hub.add_folder("m-a-p/YuE2-Vae", TINY / "YuE2-Vae-tiny")
+        environ["HF_ENDPOINT"] = hub.address
+        pulled = run("pull", "--yes")
+    assert pulled.returncode == 0, pulled.stderr
+    environ |= dict(line.split("=", 1) for line in pulled.stdout.splitlines())
+    seen = run("doctor")
+    assert (seen.returncode, "YuE2 on cpu" in seen.stdout) == (0, True), seen.stderr
+    asked = ["--style", "folk", "--lyrics", "[Verse]\nla", "--cot", "off", "--duration", "2", "--steps", "2"]
+    sung = run("sing", *asked, "--save-replay", "song.json", "-o", "song.flac")
+    assert sung.returncode == 0, sung.stderr
+    again = run("sing", "--replay", "song.json", "-o", "again.flac")
+    assert again.returncode == 0, again.stderr
+    assert soundfile.info(tmp_path / "song.flac").duration == pytest.approx(2, abs=0.01)
+    assert (tmp_path / "song.flac").read_bytes() == (tmp_path / "again.flac").read_bytes()
 
 
 @pytest.mark.runtime
