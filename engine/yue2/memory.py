@@ -95,7 +95,7 @@ class Allowance:
 
     def reduced(self, positions: int) -> "Allowance":
         """The least that still makes a song of so many positions; one song and one variation at a time."""
-        return Allowance(True, BRANCHES, min(positions, self.positions), 1, max(16, self.core_frames // 8))
+        return Allowance(True, 1, min(positions, self.positions), 1, max(16, self.core_frames // 8))
 
 
 def allowance(

@@ -82,8 +82,8 @@ def test_an_unknown_residency_is_refused(sizes: Footprint) -> None:
 
 
 def test_what_is_reduced_is_the_least_that_makes_the_song() -> None:
-    assert Allowance(False, 16, CONTEXT, 9, 1024).reduced(3000) == Allowance(True, 2, 3000, 1, 128)
-    assert Allowance(True, 2, 2000, 1, 64).reduced(3000) == Allowance(True, 2, 2000, 1, 16)
+    assert Allowance(False, 16, CONTEXT, 9, 1024).reduced(3000) == Allowance(True, 1, 3000, 1, 128)
+    assert Allowance(True, 2, 2000, 1, 64).reduced(3000) == Allowance(True, 1, 2000, 1, 16)
 
 
 def test_variations_can_be_had_one_by_one(sizes: Footprint) -> None:
