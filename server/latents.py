@@ -5,11 +5,13 @@ from typing import BinaryIO, Final
 import numpy as np
 
 from engine.errors import InvalidRequest
+from engine.request import CONTEXT_TOKENS
 from engine.song_model import Latents
 
 LATENT_TYPE: Final = "application/octet-stream"
 LATENT_CHANNELS: Final = 64
 LATENT_BYTES: Final = 4
+MAX_LATENT_BYTES: Final = CONTEXT_TOKENS * LATENT_CHANNELS * LATENT_BYTES  # the longest song
 
 
 def read_latents(raw: bytes, channels: int = LATENT_CHANNELS) -> Latents:

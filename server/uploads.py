@@ -13,7 +13,8 @@ from starlette.requests import Request
 from engine.errors import InvalidRequest, UnknownField
 from server.bodies import check_declared_size
 from server.errors import BodyTooLarge, InvalidForm, UnsupportedMedia
-from server.limits import MAX_BODY_BYTES
+from server.latents import MAX_LATENT_BYTES
+from server.limits import MAX_BODY_BYTES, MAX_REQUEST_PART_BYTES
 
 if TYPE_CHECKING:
     from python_multipart.multipart import MultipartCallbacks
@@ -38,6 +39,23 @@ class PartRule:
         kind = content_type.partition(";")[0].strip().lower()
         if kind and not self.types.fullmatch(kind):
             raise UnsupportedMedia(kind, f"{self.wanted} as {self.name!r}")
+
+
+REQUEST_PART: Final = PartRule(
+    "request",
+    MAX_REQUEST_PART_BYTES,
+    re.compile(r"application/(json|[\w.!#$&^-]+\+json|octet-stream)", re.ASCII),
+    "application/json",
+)
+AUDIO_PART: Final = PartRule(
+    "audio",
+    MAX_BODY_BYTES,
+    re.compile(r"audio/[\w.+-]+|application/(octet-stream|ogg)", re.ASCII),
+    "an audio file with a type such as audio/flac or application/octet-stream",
+)
+LATENTS_PART: Final = PartRule(
+    "latents", MAX_LATENT_BYTES, re.compile("application/octet-stream"), "application/octet-stream"
+)
 
 
 def is_form(request: Request) -> bool:

@@ -51,4 +51,5 @@ def decode(
 
 
 def _unreadable(field: str, error: soundfile.LibsndfileError) -> InvalidRequest:
-    return InvalidRequest(field, f"The audio cannot be read ({error}); send WAV, FLAC, MP3 or Ogg.")
+    reason = error.error_string.rstrip(".").lower()  # the error's own words name the object that was opened
+    return InvalidRequest(field, f"The audio cannot be read ({reason}); send WAV, FLAC, MP3 or Ogg.")

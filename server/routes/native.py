@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import re
 import time
 from collections.abc import AsyncGenerator, Callable
 from contextlib import ExitStack, suppress
@@ -17,11 +16,11 @@ from engine.request import read_sketch, read_song
 from server.bodies import parse_object, read_json_object
 from server.job_book import JobBook
 from server.latents import read_latents
-from server.limits import MAX_BODY_BYTES, MAX_JSON_BYTES, MAX_REQUEST_PART_BYTES, MAX_WAIT_SECONDS, Limits
+from server.limits import MAX_BODY_BYTES, MAX_JSON_BYTES, MAX_WAIT_SECONDS, Limits
 from server.operations import Operations
 from server.responses import EventStream, ResultResponse, json_response, until_gone
 from server.submission import Prepare, Submissions
-from server.uploads import PartRule, is_form, read_form
+from server.uploads import LATENTS_PART, REQUEST_PART, is_form, read_form
 from server.watch import Watch
 from server.work import Prepared
 from storage.entry import JSON, Entry, Part
@@ -33,15 +32,6 @@ _PARTS = {
     "latents": ("latents",),
 }  # what a query may name
 _FINISHED = ("done", "failed", "cancelled")
-_UPLOADED_REQUEST = PartRule(
-    "request",
-    MAX_REQUEST_PART_BYTES,
-    re.compile(r"application/(json|[\w.!#$&^-]+\+json|octet-stream)", re.ASCII),
-    "application/json",
-)
-_UPLOADED_LATENTS = PartRule(
-    "latents", MAX_BODY_BYTES, re.compile("application/octet-stream"), "application/octet-stream"
-)
 Asked = TypeVar("Asked")
 
 
@@ -74,7 +64,7 @@ class NativeRoutes:
 
         async def read(held: ExitStack) -> Prepare:
             held.enter_context(self._limits.uploads.slot())
-            parts = await read_form(request, [_UPLOADED_REQUEST, _UPLOADED_LATENTS])
+            parts = await read_form(request, [REQUEST_PART, LATENTS_PART])
 
             def prepare() -> Prepared:
                 asked = read_song(parse_object(parts["request"]))

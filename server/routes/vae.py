@@ -1,8 +1,6 @@
 """`POST /vae`: a model's audio codec as an operation of its own."""
 
-import re
 from contextlib import ExitStack
-from typing import Final
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -13,17 +11,7 @@ from engine.vae_request import read_decode, read_encode
 from server.codec_operations import CodecOperations
 from server.limits import MAX_BODY_BYTES, Limits
 from server.submission import Prepare, Submissions
-from server.uploads import PartRule, is_form, read_file, read_form
-
-AUDIO: Final = PartRule(
-    "audio",
-    MAX_BODY_BYTES,
-    re.compile(r"audio/[\w.+-]+|application/(octet-stream|ogg)", re.ASCII),
-    "an audio file with a type such as audio/flac or application/octet-stream",
-)
-LATENTS: Final = PartRule(
-    "latents", MAX_BODY_BYTES, re.compile("application/octet-stream"), "application/octet-stream"
-)
+from server.uploads import AUDIO_PART, LATENTS_PART, PartRule, is_form, read_file, read_form
 
 
 class VaeRoutes:
@@ -46,11 +34,11 @@ class VaeRoutes:
             match request.query_params.getlist("op"):
                 case ["encode"]:
                     encoding = read_encode(options)
-                    audio = await self._body(request, AUDIO, held)
+                    audio = await self._body(request, AUDIO_PART, held)
                     return lambda: self._operations.encode(encoding, audio)
                 case ["decode"]:
                     decoding = read_decode(options)
-                    latents = await self._body(request, LATENTS, held)
+                    latents = await self._body(request, LATENTS_PART, held)
                     return lambda: self._operations.decode(decoding, latents)
             raise InvalidRequest("op", "Say what to do: op=encode for an audio file, op=decode for latents.")
 

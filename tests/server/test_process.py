@@ -25,7 +25,8 @@ def root_logger() -> Iterator[logging.Logger]:
     root = logging.getLogger()
     handlers, level = root.handlers[:], root.level
     yield root
-    logging.getLogger("uvicorn").setLevel(logging.NOTSET)
+    for library in ("uvicorn", "python_multipart"):
+        logging.getLogger(library).setLevel(logging.NOTSET)
     root.handlers[:], root.level = handlers, level
     logging.captureWarnings(capture=False)
 
@@ -49,6 +50,13 @@ def test_uvicorn_speaks_only_to_warn(root_logger: logging.Logger, level: str, sa
     logging.getLogger("uvicorn.error").info("started")
     logging.getLogger("uvicorn.error").warning("warned")
     assert [line.split()[-1] for line in ring.lines()] == said
+
+
+def test_a_client_s_broken_form_is_no_line_of_the_log(root_logger: logging.Logger) -> None:
+    ring = LogRing()
+    set_up_logging(ring, "debug", io.StringIO())
+    logging.getLogger("python_multipart.multipart").warning("Did not find boundary")
+    assert ring.lines() == []
 
 
 @pytest.mark.parametrize("keys", ["", "ann=annannannannannann"])

@@ -21,7 +21,7 @@ def test_a_file_on_disk_is_read_as_frames_by_channels(tmp_path: Path) -> None:
 
 
 def test_what_is_no_audio_is_refused_under_the_name_of_its_field() -> None:
-    with pytest.raises(InvalidRequest, match="cannot be read") as refused:
+    with pytest.raises(InvalidRequest, match=r"cannot be read \(format not recognised\); send") as refused:
         decode(io.BytesIO(b"this is no audio at all"), field="audio")
     assert refused.value.field == "audio"
 

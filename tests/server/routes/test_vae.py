@@ -237,6 +237,7 @@ def test_the_options_and_the_file_are_what_a_key_names(singer: Product) -> None:
         ("op=encode", flac(0.02), "", 400, "invalid_field", "audio"),
         ("op=encode", b"x", "text/plain", 415, "unsupported_media", None),
         ("op=decode", b"x", "application/octet-stream", 400, "invalid_field", "latents"),
+        ("op=decode", bytes(24_577 * 256), "application/octet-stream", 413, "body_too_large", None),
         ("op=decode", LATENTS.tobytes(), "audio/flac", 415, "unsupported_media", None),
         ("op=decode", b"", "multipart/form-data; boundary=a", 400, "malformed_request", None),
     ],
