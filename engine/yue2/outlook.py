@@ -39,7 +39,8 @@ class Plan:
 
     `wishes` are the settings that led here.
     `formats` are the weights' of decoder and acoustic half, the cache's and the residual stream's. `cache_bytes` is
-    one sequence's of `positions`; a guided song has two. `work_bytes` is the largest of the stages'.
+    one sequence's of `positions`; a guided song has two. `song_bytes` is what the acoustic stage works with,
+    `tile_bytes` what the VAE does.
     """
 
     wishes: Wishes
@@ -53,17 +54,17 @@ class Plan:
     vae_bytes: int
     positions: int
     cache_bytes: int
-    work_bytes: int
+    song_bytes: int
+    tile_bytes: int
     total_bytes: int
     free_bytes: int
 
     @property
-    def weights_bytes(self) -> int:
-        """What stays loaded at once: all parts, or the largest where one makes room for the next."""
-        parts = (self.decoder_bytes, self.acoustic_bytes, self.vae_bytes)
-        return max(parts) if self.staged else sum(parts)
-
-    @property
     def needed_bytes(self) -> int:
-        """For one guided song of the longest usual length."""
-        return self.weights_bytes + 2 * self.cache_bytes + self.work_bytes
+        """For one song of the longest usual length, without guidance; the most that is needed at a time."""
+        if not self.staged:
+            weights = self.decoder_bytes + self.acoustic_bytes + self.vae_bytes
+            return weights + self.cache_bytes + max(self.song_bytes, self.tile_bytes)
+        drawing = self.decoder_bytes + self.cache_bytes
+        solving = self.acoustic_bytes + self.cache_bytes + self.song_bytes
+        return max(drawing, solving, self.vae_bytes + self.tile_bytes)

@@ -73,7 +73,8 @@ def plan_for(model_folder: Path, vae_folder: Path, wishes: Wishes) -> Plan:
         vae_bytes=sizes.vae_bytes,
         positions=positions,
         cache_bytes=sizes.position_bytes * positions,
-        work_bytes=max(sizes.song_bytes, sizes.tile_bytes(allowed.core_frames)),
+        song_bytes=sizes.song_bytes,
+        tile_bytes=sizes.tile_bytes(allowed.core_frames),
         total_bytes=memory.total_bytes,
         free_bytes=memory.free_bytes,
     )

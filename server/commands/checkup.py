@@ -128,13 +128,13 @@ def _plan_rows(plan: Plan) -> Iterator[tuple[str, str]]:
         "Cache",
         f"{_size(plan.cache_bytes)} a sequence of {plan.positions} positions; a guided song has two",
     )
-    yield "Work", f"up to {_size(plan.work_bytes)} beside them, for one song of six minutes"
+    yield "Work", f"{_size(plan.song_bytes)} in the acoustic stage, {_size(plan.tile_bytes)} in the VAE"
     short = (
         "" if plan.needed_bytes <= plan.free_bytes else ". Too little: long songs may fail for lack of memory"
     )
     yield (
         "Memory",
-        f"about {_size(plan.needed_bytes)} needed, {_size(plan.free_bytes)} of {_size(plan.total_bytes)} free{short}",
+        f"about {_size(plan.needed_bytes)} for a song of six minutes, {_size(plan.free_bytes)} of {_size(plan.total_bytes)} free{short}",
     )
 
 

@@ -3,11 +3,19 @@
 import re
 from pathlib import Path
 
+import pytest
+import torch
+
+from engine.yue2.config import ModelConfig, VaeConfig
+from engine.yue2.device import Memory
+from engine.yue2.memory import allowance, footprint
+from engine.yue2.precision import Precision
+from engine.yue2.vae import DEVICE_SLICE_ELEMENTS
 from server.commands.endings import WRONG
 from server.log_ring import LogRing
 from server.parts import assemble
 from server.settings import load
-from tests.architecture.documents import ROOT
+from tests.architecture.documents import ROOT, section, table_rows
 
 TEXT = (ROOT / "docs" / "operations.md").read_text(encoding="utf-8")
 
@@ -36,3 +44,35 @@ def test_the_proxy_passes_the_host_on_as_it_came_and_has_a_certificate() -> None
     assert "proxy_set_header Host $http_host;" in block
     assert "ssl_certificate " in block
     assert "ssl_certificate_key " in block
+
+
+# The published models, of which only the sizes matter here.
+MODEL = ModelConfig(2048, 28, 16, 8, 128, 6144, 184704, 1e-6, 1e6, 24576, 64, 24576, 1.0)
+VAE = VaeConfig(64, (1, 2, 4, 8, 16, 32), (2, 2, 4, 4, 5, 6), 64, 128, 48000, 1920, 2, 1024, 16, "standard")
+BF16 = Precision("bf16", torch.bfloat16, torch.bfloat16, torch.bfloat16, torch.bfloat16)
+CUDA_ITSELF_BYTES = 2**29
+
+
+@pytest.mark.parametrize("row", table_rows(section(TEXT, "### Memory"), 5), ids=lambda row: row[0])
+def test_what_cards_can_do_is_what_is_calculated(row: list[str]) -> None:
+    total = int(row[0].removesuffix(" GB")) * 2**30
+    sizes = footprint(MODEL, VAE, BF16, DEVICE_SLICE_ELEMENTS)
+    allowed = allowance(
+        sizes, MODEL.max_positions, VAE.core_frames, Memory(total, total - CUDA_ITSELF_BYTES), "auto"
+    )
+    sequence, tile = sizes.position_bytes * allowed.positions, sizes.tile_bytes(allowed.core_frames)
+    stages = (sizes.decoder_bytes + sequence, sizes.acoustic_bytes + sequence + sizes.song_bytes)
+    kept = sizes.weights_bytes + sequence + max(sizes.song_bytes, tile)
+    needed = max(*stages, sizes.vae_bytes + tile) if allowed.staged else kept
+    told = ["stage" if allowed.staged else "keep", f"{needed / 1e9:.1f} GB"]
+    assert row[1:] == [*told, str(allowed.sequences), str(allowed.variations)]
+    assert needed < total - CUDA_ITSELF_BYTES
+
+
+def test_the_parts_add_up_as_told() -> None:
+    sizes = footprint(MODEL, VAE, BF16, DEVICE_SLICE_ELEMENTS)
+    told = section(TEXT, "### Memory")
+    sequence = sizes.position_bytes * MODEL.max_positions
+    for count in (sizes.decoder_bytes, sizes.acoustic_bytes, sizes.vae_bytes, sequence):
+        assert f"{count / 1e9:.1f} GB" in told
+    assert f"{sizes.song_bytes / 1e9:.1f} to {sizes.tile_bytes(VAE.core_frames) / 1e9:.1f} GB" in told
