@@ -56,8 +56,7 @@ class Decoder:
         standing = place.enter(self.cache, self.rotary)
         for index, layer in enumerate(self.weights.layers):
             parts = project(layer, rows, standing.angles, self.config)
-            queries, keys = parts.queries.to(self.cache.dtype), parts.keys.to(self.cache.dtype)
-            attended = standing.attend(index, queries, keys, parts.values.to(self.cache.dtype))
+            attended = standing.attend(index, parts.queries, parts.keys, parts.values)
             add_attended(layer, rows, attended)
             add_feed_forward(layer, rows, self.config)
         return self.normed(rows)

@@ -26,7 +26,7 @@ class Standing(Protocol):
     ) -> torch.Tensor:
         """Keep this step's keys and values, each (S, kv_heads, head_dim), and attend to all up to them.
 
-        Queries are (S, heads, head_dim), in the cache's dtype as the keys; the result is (S, heads * head_dim).
+        Queries are (S, heads, head_dim); the result is (S, heads * head_dim) in the cache's dtype, whatever theirs.
         """
 
 
@@ -65,10 +65,12 @@ class ExactStanding:
         self, layer: int, queries: torch.Tensor, keys: torch.Tensor, values: torch.Tensor
     ) -> torch.Tensor:
         """As `Standing.attend`."""
+        queries = queries.to(self.cache.dtype)
         attended = []
         for row, (slot, position) in enumerate(zip(self.place.slots, self.place.positions, strict=True)):
-            self.cache.write(layer, slot, position, keys[row : row + 1], values[row : row + 1])
             kept_keys, kept_values = self.cache.read(layer, slot, position + 1)
+            kept_keys[:, position].copy_(keys[row])
+            kept_values[:, position].copy_(values[row])
             attended.append(attend_last(queries[row], kept_keys, kept_values))
         return attended[0] if len(attended) == 1 else torch.cat(attended)
 
@@ -116,10 +118,10 @@ class BucketStanding:
         self, layer: int, queries: torch.Tensor, keys: torch.Tensor, values: torch.Tensor
     ) -> torch.Tensor:
         """As `Standing.attend`."""
-        sequences = queries.shape[0]
+        sequences, dtype = queries.shape[0], self.cache.dtype
         kept_keys, kept_values = self.cache.keys[layer, :sequences], self.cache.values[layer, :sequences]
-        kept_keys.index_put_(self.index, keys)
-        kept_values.index_put_(self.index, values)
+        kept_keys.index_put_(self.index, keys.to(dtype))
+        kept_values.index_put_(self.index, values.to(dtype))
         return attend_masked(
-            queries, kept_keys[:, :, : self.length], kept_values[:, :, : self.length], self.bias
+            queries.to(dtype), kept_keys[:, :, : self.length], kept_values[:, :, : self.length], self.bias
         )

@@ -20,9 +20,8 @@ class Angles:
 
     def turn(self, heads: torch.Tensor) -> torch.Tensor:
         """Heads (rows, heads, head_dim) turned by the angles of their rows; a new tensor of the same shape."""
-        first, second = heads.chunk(2, dim=-1)
-        swapped = torch.cat((second, first), dim=-1)  # (rows, heads, head_dim)
-        return torch.addcmul(heads * self.cos, swapped, self.sin)
+        swapped = heads.roll(heads.shape[-1] // 2, dims=-1)  # (rows, heads, head_dim)
+        return (heads * self.cos).addcmul_(swapped, self.sin)
 
     def rows(self, part: slice) -> "Angles":
         """The angles of some rows; no copy."""
