@@ -162,7 +162,9 @@ Codes = Annotated[Text, AfterValidator(_codes)]
 ScoreIds = Annotated[Text, AfterValidator(_score_ids)]
 Fingerprint = Annotated[
     dict[str, Scalar] | None,
-    PlainValidator(_fingerprint, json_schema_input_type=dict[ShortText, ShortText | Number | None] | None),
+    PlainValidator(
+        _fingerprint, json_schema_input_type=dict[ShortText, ShortText | bool | Number | None] | None
+    ),
 ]
 """Of a replay: on what it was made, such as device and precision."""
 Ignored = Annotated[object, AfterValidator(_forgotten)]
