@@ -1,5 +1,6 @@
 """`yue2-studio pull`: fetch the weights of YuE2."""
 
+import shlex
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -58,4 +59,6 @@ def _tell_settings(halves: "Sequence[Half]") -> None:
     """The settings on standard output, where a script can take them; what to do with them on the other."""
     for half in halves:
         typer.echo(f"{half.part.variable}={half.folder}")
-    say("Set these two in the server's environment. Then: yue2-studio doctor, and ./task start.")
+    both = " ".join(f"{half.part.variable}={shlex.quote(str(half.folder))}" for half in halves)
+    say(f"Start the server with both of them set, for example with\n    {both} ./task start")
+    say("With the same settings 'yue2-studio doctor' tells what this machine will do with the models.")

@@ -76,6 +76,7 @@ def test_both_models_are_fetched_and_nothing_that_could_run(pull: Pull, tmp_path
     assert answer.exit_code == 0, answer.stderr
     models = tmp_path / "models"
     assert answer.stdout == f"YUE2_MODEL={models}/YuE2-3B\nYUE2_VAE={models}/YuE2-Vae\n"
+    assert f"    YUE2_MODEL={models}/YuE2-3B YUE2_VAE={models}/YuE2-Vae ./task start\n" in answer.stderr
     common = {"config.json", "LICENSE", "model.safetensors", "weights_manifest.json", ".pulled.json"}
     language = {"qwen.tiktoken", "yue2_generation_config.json", "licenses/a-MIT.txt"}
     expected = {f"YuE2-3B/{name}" for name in common | language} | {f"YuE2-Vae/{name}" for name in common}
