@@ -75,7 +75,7 @@ class ExactStanding:
         return attended[0] if len(attended) == 1 else torch.cat(attended)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class BucketPlace:
     """Sequences in slots 0..S-1 at `positions` (S,), int64 on the device; all lie below `length`.
 
