@@ -11,6 +11,8 @@ from engine.yue2.builds import TorchBuild, blindness, torch_build
 from engine.yue2.driver import Driver, ask_driver
 from engine.yue2.outlook import FolderState, Plan, Wishes
 
+NOBODY = "nobody, before the problems below are solved"
+
 
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
@@ -30,7 +32,7 @@ class Diagnosis:
             return f"YuE2 on {self.plan.device} ({self.plan.name})"
         if not self.folders:
             return "the built-in band, since YUE2_MODEL is not set"
-        return "nobody, before the problems below are solved"
+        return NOBODY
 
 
 def diagnose(wishes: Wishes, environ: Mapping[str, str]) -> Diagnosis:

@@ -58,6 +58,8 @@ class Plan:
     tile_bytes: int
     total_bytes: int
     free_bytes: int
+    ram_total_bytes: int  # the machine's own, which is the device's where that is the processor
+    ram_free_bytes: int
 
     @property
     def needed_bytes(self) -> int:

@@ -58,7 +58,7 @@ def plan_for(model_folder: Path, vae_folder: Path, wishes: Wishes) -> Plan:
     on_processor = device.type == "cpu"
     sizes = footprint(model, vae, precision, CPU_SLICE_ELEMENTS if on_processor else DEVICE_SLICE_ELEMENTS)
     positions = min(model.max_positions, read_generation_config(model_folder).context)
-    memory = memory_of(device)
+    memory, ram = memory_of(device), memory_of(torch.device("cpu"))
     core = min(vae.core_frames, CPU_CORE_FRAMES) if on_processor else vae.core_frames
     allowed = allowance(sizes, positions, core, memory, wishes.residency)
     return Plan(
@@ -77,6 +77,8 @@ def plan_for(model_folder: Path, vae_folder: Path, wishes: Wishes) -> Plan:
         tile_bytes=sizes.tile_bytes(allowed.core_frames),
         total_bytes=memory.total_bytes,
         free_bytes=memory.free_bytes,
+        ram_total_bytes=ram.total_bytes,
+        ram_free_bytes=ram.free_bytes,
     )
 
 

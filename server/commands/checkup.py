@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 from pydantic import JsonValue, TypeAdapter
 
 from engine.errors import CheckpointError
-from engine.yue2.diagnosis import Diagnosis, diagnose
+from engine.yue2.diagnosis import NOBODY, Diagnosis, diagnose
 from engine.yue2.outlook import FolderState, Plan, Wishes
 from server.commands.bar import Bar
 from server.commands.receipt import read_receipt
@@ -29,10 +29,15 @@ class Checkup:
     results: Path
     problems: tuple[str, ...]
 
+    @property
+    def songs_by(self) -> str:
+        """Who makes songs here; nobody where digests are wrong that the diagnosis has not looked at."""
+        return self.diagnosis.conclusion if self.problems == self.diagnosis.problems else NOBODY
+
     def to_json(self) -> dict[str, JsonValue]:
         """Everything, with the names of the dataclasses; sizes in bytes."""
         report = asdict(self.diagnosis) | {
-            "songs_by": self.diagnosis.conclusion,
+            "songs_by": self.songs_by,
             "digests": dict(self.digests),
             "free_disk_bytes": self.free_disk_bytes,
             "problems": self.problems,
@@ -42,7 +47,7 @@ class Checkup:
     def rows(self) -> Iterator[tuple[str, str]]:
         """Name and words of each line."""
         found = self.diagnosis
-        yield "Songs by", found.conclusion
+        yield "Songs by", self.songs_by
         yield "Cards", _cards(found)
         yield "torch", _torch(found)
         for folder in found.folders:

@@ -106,6 +106,7 @@ def test_a_changed_weight_is_found(folder: Path) -> None:
     answer = doctor("--verify", YUE2_MODEL=WHOLE["YUE2_MODEL"], YUE2_VAE=str(folder / "vae"))
     assert answer.exit_code == 1
     assert "digests wrong" in answer.stdout
+    assert "nobody, before" in answer.stdout
     assert "sha256" in answer.stderr
 
 
