@@ -141,6 +141,7 @@ def _plan_rows(plan: Plan) -> Iterator[tuple[str, str]]:
         "Memory",
         f"about {_size(plan.needed_bytes)} for a song of six minutes, {_size(plan.free_bytes)} of {_size(plan.total_bytes)} free{short}",
     )
+    yield "RAM", f"{_size(plan.ram_free_bytes)} of {_size(plan.ram_total_bytes)} free"
 
 
 def _device_reason(plan: Plan) -> str:

@@ -50,6 +50,7 @@ def test_with_models_it_tells_what_would_be_used_and_why(folder: Path) -> None:
     assert "fp16, the fastest for this device: decoder float16, acoustic bfloat16" in words
     assert "keep: all parts stay loaded; they fit together" in words
     assert "complete, 12.7 MB; digests not read; --verify reads them" in words
+    assert "RAM" in words
     assert list(folder.iterdir()) == []
 
 
