@@ -241,9 +241,9 @@ def test_latents_are_refused_and_nothing_is_noted(model: SketchModel) -> None:
 
 
 def test_an_unloaded_model_loads_again(model: SketchModel) -> None:
-    (before,) = model.generate(song(abc=SHORT), Uncontrolled())
+    (before,) = model.generate(song(abc=SHORT, duration=0.5), Uncontrolled())
     model.unload()
-    (after,) = model.generate(song(abc=SHORT), Uncontrolled())
+    (after,) = model.generate(song(abc=SHORT, duration=0.5), Uncontrolled())
     assert np.array_equal(before.samples, after.samples)
 
 
