@@ -74,7 +74,7 @@ def audio_decoder(repo: str) -> Part:
 
 
 def needed(part: Part, listing: Listing) -> Listing:
-    """The listing without what a model does not need, small files first. Raises WrongRepository where one lacks."""
+    """The listing without what a model does not need, weights last. Raises WrongRepository where a file lacks."""
     kept = [file for file in listing.files if _NEEDED.fullmatch(file.path)]
     missing = [name for name in part.required if name not in {file.path for file in kept}]
     if not any(file.path.endswith(".safetensors") for file in kept):
@@ -84,7 +84,7 @@ def needed(part: Part, listing: Listing) -> Listing:
             f"{listing.repo} has no {_enumerated(missing)} and so is no {_kind(part)} of YuE2; "
             "check the repository's name."
         )
-    files = tuple(sorted(kept, key=lambda file: (file.size_bytes, file.path)))
+    files = tuple(sorted(kept, key=lambda file: (file.path.endswith(".safetensors"), file.path)))
     return Listing(listing.repo, listing.revision, listing.commit, files)
 
 

@@ -122,7 +122,7 @@ def _kept() -> Iterator[None]:
 
 
 def _fetch(folder: Path, listing: Listing, fetching: Fetching) -> None:
-    """Every file of one repository, the small ones first; the manifest is believed before gigabytes are fetched."""
+    """Every file of one repository; what describes the weights comes before them and has to agree with the hub."""
     manifest: Manifest | None = None
     for file in listing.files:
         if file.path.endswith(".safetensors") and manifest is None:

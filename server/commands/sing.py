@@ -60,7 +60,7 @@ def sing(
         for note in sung.notes:
             say(note)
         length = "" if sung.seconds is None else f"  {sung.seconds:.1f} s"
-        typer.echo(f"{output}{length}  seed {payload.get('seed')}")
+        typer.echo(f"{output}{length}  seed {payload.get('seed', sung.seed)}")
 
 
 def _check_choice(asked: dict[str, object], replay: Path | None) -> None:

@@ -42,6 +42,14 @@ class Sung:
                 return abc
         return ""
 
+    @property
+    def seed(self) -> int | None:
+        """The seed of the sound, where it is known."""
+        match self.replay:
+            case {"seed": int() as seed}:
+                return seed
+        return None
+
 
 class Singer(Protocol):
     """Makes one song."""

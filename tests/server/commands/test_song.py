@@ -70,3 +70,8 @@ def test_an_interrupted_song_leaves_no_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize("replay", [{}, {"abc": 7}, None, []])
 def test_a_replay_without_a_score_has_an_empty_one(replay: JsonValue) -> None:
     assert Sung(1.0, replay).abc == ""
+
+
+@pytest.mark.parametrize(("replay", "seed"), [({"seed": 7}, 7), ({}, None), (None, None)])
+def test_a_replay_tells_its_seed(replay: JsonValue, seed: int | None) -> None:
+    assert Sung(1.0, replay).seed == seed
