@@ -14,6 +14,7 @@ from bench.engine.options import Options, read_options
 from bench.engine.product import open_backbone, open_codec
 from bench.engine.song import measure_song
 from bench.report import Row, begin, end
+from engine.yue2.device import choose_device, give_back
 
 METHOD = "median; between the 5th and 95th percentile of the rounds"
 
@@ -33,16 +34,26 @@ def measure(directory: Path, options: Options) -> tuple[list[Row], Samples]:
 
 
 def _parts(pair: Pair, options: Options) -> Iterator[tuple[list[Row], Samples]]:
+    """One after another; each gives its memory back before the next."""
+    yield from _of_the_backbone(pair, options)
+    if not options.check:
+        yield from _of_the_codec(pair, options)
+    give_back(choose_device(options.device))
+    if not options.check or options.bars.song:
+        yield measure_song(pair, options)
+
+
+def _of_the_backbone(pair: Pair, options: Options) -> Iterator[tuple[list[Row], Samples]]:
     with open_backbone(pair.model, options) as backbone:
         yield measure_decoding(backbone, options)
         yield measure_evaluation(backbone, options)
         if not options.check:
             yield measure_prefills(backbone, options)
-    if not options.check:
-        with open_codec(pair.vae, options) as codec:
-            yield measure_codec(codec, options)
-    if not options.check or options.bars.song:
-        yield measure_song(pair, options)
+
+
+def _of_the_codec(pair: Pair, options: Options) -> Iterator[tuple[list[Row], Samples]]:
+    with open_codec(pair.vae, options) as codec:
+        yield measure_codec(codec, options)
 
 
 def main() -> int:

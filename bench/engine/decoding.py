@@ -19,13 +19,15 @@ from engine.yue2.vocabulary import CODEC_FIRST, SEMANTIC_ROWS
 
 Samples = dict[str, list[float]]
 COPIES = 3
+WARMING = 3  # tokens
 
 
 @dataclass
 class Turns:
     """Counts the tokens of a decoding and, every so many, lets others have their turn; owner of the clock.
 
-    The first step after the others' turn does not count: it may have been computed meanwhile.
+    The first step after the others' turn does not count: it may have been computed meanwhile. Nor do the first few of
+    all, in which graphs are captured.
     """
 
     steps: int
@@ -40,11 +42,13 @@ class Turns:
     @property
     def tokens(self) -> int:
         """How many the decoding has to draw for all rounds."""
-        return self.rounds * (self.steps + 1) + 1
+        return WARMING + self.rounds * (self.steps + 1) + 1
 
     def drawn(self, count: int) -> None:
         """Hear that so many tokens are drawn."""
         now = time.perf_counter()
+        if count <= WARMING:
+            return
         if self.began is None:
             self.began = count, now
         elif count - self.began[0] >= self.steps:
