@@ -29,48 +29,62 @@ def attend_masked(
 
 
 def attend_all(queries: torch.Tensor, keys: torch.Tensor, values: torch.Tensor) -> torch.Tensor:
-    """Every row over all positions: (rows, heads, head_dim), twice (kv_heads, length, head_dim), to (rows, heads * head_dim)."""
+    """Every row over all positions: (rows, heads, head_dim) to (rows, heads * head_dim).
+
+    Keys and values are (kv_heads, length, head_dim).
+    """
     attended = functional.scaled_dot_product_attention(
-        queries.transpose(0, 1).unsqueeze(0), keys.unsqueeze(0), values.unsqueeze(0), enable_gqa=True
-    )  # (1, heads, rows, head_dim)
-    return attended.squeeze(0).transpose(0, 1).reshape(queries.shape[0], -1)
+        _grouped(queries, keys.shape[0]), keys.unsqueeze(0), values.unsqueeze(0)
+    )
+    return _ungrouped(attended, queries)
 
 
 def attend_causal(
     queries: torch.Tensor, keys: torch.Tensor, values: torch.Tensor, first: int
 ) -> torch.Tensor:
-    """Rows at positions first..first+rows-1, each over the positions up to its own.
+    """Rows at positions first..first+rows-1, each over the positions up to its own; shapes as in `attend_all`.
 
-    Queries are (rows, heads, head_dim), keys and values (kv_heads, first + rows, head_dim); to (rows, heads * head_dim).
+    Kernels align causality with the first key, so that later rows need a mask.
     """
+    rows, kv_heads = queries.shape[0], keys.shape[0]
+    group = queries.shape[1] // kv_heads
     if first:
-        return _attend_causal_later(queries, keys, values, first)
+        visible = torch.ones(rows, keys.shape[1], dtype=torch.bool, device=queries.device).tril(first)
+        attended = functional.scaled_dot_product_attention(
+            _grouped(queries, kv_heads),
+            keys.unsqueeze(0),
+            values.unsqueeze(0),
+            attn_mask=visible.repeat(group, 1),
+        )
+        return _ungrouped(attended, queries)
+    members = queries.view(rows, kv_heads, group, -1).unbind(
+        2
+    )  # of each group one: (rows, kv_heads, head_dim)
+    attended = torch.stack([_causal(member, keys, values) for member in members], dim=2)
+    return attended.view(rows, -1)
+
+
+def _causal(queries: torch.Tensor, keys: torch.Tensor, values: torch.Tensor) -> torch.Tensor:
+    """As many queries as keys in every head: (rows, kv_heads, head_dim), the result too."""
     attended = functional.scaled_dot_product_attention(
-        queries.transpose(0, 1).unsqueeze(0),
-        keys.unsqueeze(0),
-        values.unsqueeze(0),
-        is_causal=True,
-        enable_gqa=True,
-    )  # (1, heads, rows, head_dim)
-    return attended.squeeze(0).transpose(0, 1).reshape(queries.shape[0], -1)
+        queries.transpose(0, 1).unsqueeze(0), keys.unsqueeze(0), values.unsqueeze(0), is_causal=True
+    )
+    return attended.squeeze(0).transpose(0, 1)
 
 
-def _attend_causal_later(
-    queries: torch.Tensor, keys: torch.Tensor, values: torch.Tensor, first: int
-) -> torch.Tensor:
-    # Kernels without a mask align causality with the first key. With a mask few kernels know groups, so that
-    # those of a key head become more rows of it.
+def _grouped(queries: torch.Tensor, kv_heads: int) -> torch.Tensor:
+    """The queries of a group as more rows of its key head: (1, kv_heads, group * rows, head_dim).
+
+    Few kernels know groups; those that do not would be passed over for one that keeps all scores in memory.
+    """
     rows, heads, width = queries.shape
-    kv_heads, length = keys.shape[0], keys.shape[1]
-    group = heads // kv_heads
-    grouped = queries.view(rows, kv_heads, group, width).permute(
-        1, 2, 0, 3
-    )  # (kv_heads, group, rows, head_dim)
-    visible = torch.ones(rows, length, dtype=torch.bool, device=queries.device).tril(first)
-    attended = functional.scaled_dot_product_attention(
-        grouped.reshape(1, kv_heads, group * rows, width),
-        keys.unsqueeze(0),
-        values.unsqueeze(0),
-        attn_mask=visible.repeat(group, 1),
-    )  # (1, kv_heads, group * rows, head_dim)
-    return attended.view(kv_heads, group, rows, width).permute(2, 0, 1, 3).reshape(rows, heads * width)
+    members = queries.view(rows, kv_heads, heads // kv_heads, width).permute(1, 2, 0, 3)
+    return members.reshape(1, kv_heads, -1, width)
+
+
+def _ungrouped(attended: torch.Tensor, queries: torch.Tensor) -> torch.Tensor:
+    """Back from `_grouped` to rows of all heads: (rows, heads * head_dim)."""
+    rows, heads, width = queries.shape
+    kv_heads = attended.shape[1]
+    members = attended.reshape(kv_heads, heads // kv_heads, rows, width).permute(2, 0, 1, 3)
+    return members.reshape(rows, heads * width)
