@@ -1,4 +1,7 @@
+import ctypes
+import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -122,7 +125,26 @@ def test_a_card_is_waited_for_and_gives_back_what_it_keeps(monkeypatch: pytest.M
     done: list[str] = []
     monkeypatch.setattr(torch.cuda, "synchronize", lambda card: done.append(f"settled {card}"))
     monkeypatch.setattr(torch.cuda, "empty_cache", lambda: done.append("given back"))
-    for name in ("cpu", "cuda:1"):
-        settle(torch.device(name))
-        give_back(torch.device(name))
+    settle(torch.device("cuda", 1))
+    give_back(torch.device("cuda", 1))
     assert done == ["settled cuda:1", "given back"]
+
+
+@pytest.mark.parametrize(("platform", "trimmed"), [("linux", [0]), ("darwin", [])])
+def test_a_processor_gives_back_what_its_c_library_keeps(
+    monkeypatch: pytest.MonkeyPatch, platform: str, trimmed: list[int]
+) -> None:
+    calls: list[int] = []
+    library = SimpleNamespace(malloc_trim=calls.append)
+    monkeypatch.setattr(ctypes, "CDLL", lambda _: library)
+    monkeypatch.setattr(sys, "platform", platform)
+    settle(torch.device("cpu"))
+    give_back(torch.device("cpu"))
+    assert calls == trimmed
+
+
+def test_a_c_library_without_that_function_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[object] = []
+    monkeypatch.setattr(ctypes, "CDLL", lambda name: asked.append(name))
+    give_back(torch.device("cpu"))
+    assert asked == [None]
