@@ -249,6 +249,7 @@ def replay_of(
     song: int,
     variation: int,
     *,
+    model: str,
     abc: str = "",
     codes: Sequence[int] = (),
     words: JsonValue = None,
@@ -257,7 +258,8 @@ def replay_of(
 ) -> dict[str, JsonValue]:
     """The request that gives this one track again.
 
-    `request` has its seeds resolved; `song` and `variation` count from 0; `abc` and `codes` are what the track was
+    `request` has its seeds resolved; `song` and `variation` count from 0; `model` is the id of the one that made it,
+    so that a server whose default is another refuses or obeys, but never plays something else; `abc` and `codes` are what the track was
     made of; `words` are its word times, where they are known. `abc_tokens` are the ids that `abc` was drawn as, and
     `fingerprint` says on what the track was made, for models that have them.
     """
@@ -266,6 +268,7 @@ def replay_of(
         if name in replay and replay[name] == type(request).model_fields[name].default:
             del replay[name]
     replay |= {
+        "model": model,
         "lm_seed": request.lm_seed + song,
         "seed": request.seed + variation,
         "lm_batch_size": 1,

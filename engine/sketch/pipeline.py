@@ -122,7 +122,7 @@ class SketchModel:
             score = parse(text, control.check_cancelled)
             for variation in range(request.synth_batch_size):
                 samples = self._rendered(score, request, request.seed + variation, control)
-                yield _track(replay_of(request, song, variation, abc=text), samples)
+                yield _track(replay_of(request, song, variation, model=self.id, abc=text), samples)
                 del samples  # the caller's alone while the next one is made
 
     def preview(self, request: SketchRequest, control: Control) -> Track:
@@ -130,7 +130,7 @@ class SketchModel:
         text = self._planned(request, control)
         score = _excerpt(parse(text, control.check_cancelled), request)
         samples = self._rendered(score, request, request.seed, control)
-        return _track(replay_of(request, 0, 0, abc=text), samples)
+        return _track(replay_of(request, 0, 0, model=self.id, abc=text), samples)
 
     def stages(self, request: SongRequest, latents: Latents | None = None) -> list[Expected]:
         """Phases of `generate` as often as they are entered, in order; their units are seconds of audio expected.

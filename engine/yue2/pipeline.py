@@ -12,15 +12,16 @@ from engine.control import Control
 from engine.errors import InvalidRequest
 from engine.request import CODES_PER_SECOND, SongRequest, replay_of
 from engine.song_model import Expected, Latents, Plan, Track
+from engine.yue2.capacity import capacity_of
 from engine.yue2.checkpoint import check_folder
 from engine.yue2.codec import Codec
-from engine.yue2.config import read_generation_config, read_model_config, read_vae_config
+from engine.yue2.config import read_model_config, read_vae_config
 from engine.yue2.description import description
-from engine.yue2.device import choose_device, device_name, memory_of, pin_numerics, threads_of
+from engine.yue2.device import choose_device, device_name, pin_numerics, threads_of
 from engine.yue2.economy import Economy
 from engine.yue2.fingerprint import Fingerprint, difference
 from engine.yue2.levels import normalised
-from engine.yue2.memory import BRANCHES, VARIATIONS_AT_MOST, Allowance, Footprint, allowance, footprint
+from engine.yue2.memory import BRANCHES, Allowance, Footprint
 from engine.yue2.parts import Parts, Source
 from engine.yue2.precision import choose
 from engine.yue2.prompt import Prompts, guidance
@@ -48,7 +49,6 @@ from engine.yue2.stages import (
 )
 from engine.yue2.tensors import model_tensors, vae_tensors
 from engine.yue2.tokenizer import Tokenizer
-from engine.yue2.vae import CPU_CORE_FRAMES, CPU_SLICE_ELEMENTS, DEVICE_SLICE_ELEMENTS
 from engine.yue2.writing import Draft, Writer
 
 LATENTS_NOTE = "This track was decoded from latents; send them again with its replay."
@@ -80,15 +80,8 @@ def open_yue2(options: Yue2Options) -> "Yue2Model":
     source = Source(
         options.model_folder, options.vae_folder, options.digest_file, model, vae, device, precision
     )
-    on_processor = device.type == "cpu"
-    sizes = footprint(model, vae, precision, CPU_SLICE_ELEMENTS if on_processor else DEVICE_SLICE_ELEMENTS)
-    positions = min(model.max_positions, read_generation_config(options.model_folder).context)
-    core = min(vae.core_frames, CPU_CORE_FRAMES) if on_processor else vae.core_frames
-    # A processor gains nothing by solving variations together, and one by one they are what their replays are.
-    together = 1 if on_processor else VARIATIONS_AT_MOST
-    memory = memory_of(device)
-    allowed = allowance(sizes, positions, core, memory, options.residency, variations=together)
-    return Yue2Model(source, sizes, allowed, Tokenizer(options.model_folder))
+    capacity = capacity_of(options.model_folder, model, vae, device, precision, options.residency)
+    return Yue2Model(source, capacity.sizes, capacity.allowed, Tokenizer(options.model_folder))
 
 
 class Yue2Model:
@@ -239,6 +232,8 @@ class Yue2Model:
         """All songs as tokens; tells the control their lengths as they become known."""
         work = work_of(request)
         scored = economy.run(lambda allowed: self._writer.scores(request, allowed, control))
+        if work.writes_score:
+            control.expect(SCORE, max(1, *(len(draft.score_ids) for draft in scored)), "history")
         lengths = [_length(work, draft, control) for draft in scored]
         frames = max(length.frames for length in lengths)
         if work.draws_codes:
@@ -247,6 +242,9 @@ class Yue2Model:
         drafts = economy.run(
             lambda allowed: self._writer.performed(request, scored, frames, allowed, control)
         )
+        if work.draws_codes:  # what the stage's time is learnt against
+            drawn = max(len(draft.codes) for draft in drafts) - len(work.codes)
+            control.expect(SEMANTIC, max(1, drawn), "history")
         _expect_sound(request, [Length(len(draft.codes), "history") for draft in drafts], control)
         return drafts
 
@@ -268,6 +266,7 @@ class Yue2Model:
             request,
             song,
             variation,
+            model=self.id,
             abc=draft.abc,
             codes=draft.codes,
             abc_tokens=draft.score_ids,
@@ -282,7 +281,13 @@ class Yue2Model:
         samples = self._sound(latents, request, economy, control)
         made = self._fingerprint(1, 1)
         replay = replay_of(
-            request, 0, 0, abc=request.abc, abc_tokens=request.score_ids, fingerprint=made.to_json()
+            request,
+            0,
+            0,
+            model=self.id,
+            abc=request.abc,
+            abc_tokens=request.score_ids,
+            fingerprint=made.to_json(),
         )
         told = difference(request.fingerprint, made, draws=False)
         return self._finished(request, replay, samples, latents, (LATENTS_NOTE, *economy.notes, *told))

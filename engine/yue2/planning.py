@@ -7,16 +7,15 @@ from pathlib import Path
 import torch
 
 from engine.errors import CheckpointError, DeviceError
+from engine.yue2.capacity import capacity_of
 from engine.yue2.checkpoint import check_folder
 from engine.yue2.config import read_generation_config, read_model_config, read_vae_config
 from engine.yue2.device import choose_device, device_name, memory_of
 from engine.yue2.faults import unusable
-from engine.yue2.memory import allowance, footprint
 from engine.yue2.outlook import MODEL_SETTING, FolderState, Plan, Wishes
 from engine.yue2.precision import Precision, choose
 from engine.yue2.tensors import model_tensors, vae_tensors
 from engine.yue2.tokenizer import RANKS_BYTES, RANKS_FILE
-from engine.yue2.vae import CPU_CORE_FRAMES, CPU_SLICE_ELEMENTS, DEVICE_SLICE_ELEMENTS
 
 
 def folder_states(folders: Iterable[FolderState]) -> tuple[FolderState, ...]:
@@ -55,12 +54,9 @@ def plan_for(model_folder: Path, vae_folder: Path, wishes: Wishes) -> Plan:
     device = choose_device(wishes.device)
     precision = choose(device, wishes.precision)
     _try(device, precision)
-    on_processor = device.type == "cpu"
-    sizes = footprint(model, vae, precision, CPU_SLICE_ELEMENTS if on_processor else DEVICE_SLICE_ELEMENTS)
-    positions = min(model.max_positions, read_generation_config(model_folder).context)
-    memory, ram = memory_of(device), memory_of(torch.device("cpu"))
-    core = min(vae.core_frames, CPU_CORE_FRAMES) if on_processor else vae.core_frames
-    allowed = allowance(sizes, positions, core, memory, wishes.residency)
+    capacity = capacity_of(model_folder, model, vae, device, precision, wishes.residency)
+    sizes, allowed, memory = capacity.sizes, capacity.allowed, capacity.memory
+    ram = memory_of(torch.device("cpu"))
     return Plan(
         wishes=wishes,
         device=str(device),
@@ -71,8 +67,8 @@ def plan_for(model_folder: Path, vae_folder: Path, wishes: Wishes) -> Plan:
         decoder_bytes=sizes.decoder_bytes,
         acoustic_bytes=sizes.acoustic_bytes,
         vae_bytes=sizes.vae_bytes,
-        positions=positions,
-        cache_bytes=sizes.position_bytes * positions,
+        positions=allowed.positions,
+        cache_bytes=sizes.position_bytes * allowed.positions,
         song_bytes=sizes.song_bytes,
         tile_bytes=sizes.tile_bytes(allowed.core_frames),
         total_bytes=memory.total_bytes,

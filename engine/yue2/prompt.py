@@ -52,7 +52,7 @@ def guidance(cot: Cot, cfg_scale: float) -> float:
 
 def semantic_budget(request: SongRequest) -> int:
     """The most codes a song of this request may have: `max_tokens`, and no more than its duration, but at least 1."""
-    frames = int(min(request.duration, CONTEXT_TOKENS) * CODES_PER_SECOND)
+    frames = int(round(min(request.duration, CONTEXT_TOKENS) * CODES_PER_SECOND, 6))  # 1.16 s are 29 frames
     return max(1, min(request.semantic_sampling.max_tokens, frames))
 
 

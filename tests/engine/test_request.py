@@ -281,22 +281,28 @@ def test_a_replay_is_one_track_with_the_seeds_it_used() -> None:
             "output": "latents",
         }
     )
-    replay = replay_of(request, 2, 1, abc="X:1", codes=(5, 6), words=[{"text": "sea"}])
+    replay = replay_of(request, 2, 1, model="sketch", abc="X:1", codes=(5, 6), words=[{"text": "sea"}])
     assert replay["words"] == [{"text": "sea"}]
     again = read_song(json.loads(json.dumps(replay)))
     assert (again.lm_seed, again.seed, again.lm_batch_size, again.synth_batch_size) == (12, 21, 1, 1)
     assert (again.abc, again.codes, again.output) == ("X:1", (5, 6), "latents")
-    assert replay_of(again, 0, 0, abc="X:1", codes=(5, 6), words=[{"text": "sea"}]) == replay
+    assert replay_of(again, 0, 0, model="sketch", abc="X:1", codes=(5, 6), words=[{"text": "sea"}]) == replay
 
 
 def test_a_replay_without_a_score_stage_has_no_score() -> None:
-    replay = replay_of(read_song({"style": "folk", "cot": "off", "seed": 1, "lm_seed": 1}), 0, 0, abc="X:1")
+    replay = replay_of(
+        read_song({"style": "folk", "cot": "off", "seed": 1, "lm_seed": 1}), 0, 0, model="sketch", abc="X:1"
+    )
     assert read_song(replay).abc == ""
 
 
 def test_the_replay_of_a_whole_sketch_fits_every_operation() -> None:
-    whole = replay_of(read_sketch({"style": "folk", "seed": 1, "lm_seed": 1}), 0, 0, abc="X:1")
-    part = replay_of(read_sketch({"style": "folk", "seed": 1, "lm_seed": 1, "bars": 2}), 0, 0, abc="X:1")
+    whole = replay_of(
+        read_sketch({"style": "folk", "seed": 1, "lm_seed": 1}), 0, 0, model="sketch", abc="X:1"
+    )
+    part = replay_of(
+        read_sketch({"style": "folk", "seed": 1, "lm_seed": 1, "bars": 2}), 0, 0, model="sketch", abc="X:1"
+    )
     assert read_song(whole).abc == "X:1"
     assert read_sketch(part).bars == 2
 
@@ -378,10 +384,12 @@ def test_a_replay_tells_what_its_score_was_drawn_as_and_on_what() -> None:
     request = read_song(
         {"style": "folk", "fingerprint": {"device": "old"}, "abc_tokens": "9", "seed": 1, "lm_seed": 1}
     )
-    plain = replay_of(request, 0, 0, abc="X:1")
+    plain = replay_of(request, 0, 0, model="sketch", abc="X:1")
     assert not {"abc_tokens", "fingerprint"} & set(plain)
-    told = replay_of(request, 0, 0, abc="X:1", abc_tokens=(4, 5), fingerprint={"device": "cpu"})
+    told = replay_of(
+        request, 0, 0, model="sketch", abc="X:1", abc_tokens=(4, 5), fingerprint={"device": "cpu"}
+    )
     assert (told["abc_tokens"], told["fingerprint"]) == ("4,5", {"device": "cpu"})
     assert read_song(told).score_ids == (4, 5)
     off = request.model_copy(update={"cot": "off"})
-    assert "abc_tokens" not in replay_of(off, 0, 0, abc="X:1", abc_tokens=(4, 5))
+    assert "abc_tokens" not in replay_of(off, 0, 0, model="sketch", abc="X:1", abc_tokens=(4, 5))

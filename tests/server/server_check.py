@@ -154,11 +154,13 @@ class SilentModel(SketchModel):
     ) -> Iterator[Track]:
         """One silent second for each track."""
         for song, variation in product(range(request.lm_batch_size), range(request.synth_batch_size)):
-            yield Track(replay_of(request, song, variation, abc=request.abc), SILENCE, 48_000, 1.0)
+            yield Track(
+                replay_of(request, song, variation, model=self.id, abc=request.abc), SILENCE, 48_000, 1.0
+            )
 
     def preview(self, request: SketchRequest, control: Control) -> Track:
         """One silent second."""
-        return Track(replay_of(request, 0, 0, abc=request.abc), SILENCE, 48_000, 1.0)
+        return Track(replay_of(request, 0, 0, model=self.id, abc=request.abc), SILENCE, 48_000, 1.0)
 
 
 class CheckRoutes:

@@ -80,7 +80,14 @@ class Yue2Double:
             made = _drawn(request.seed + variation, len(codes)) if latents is None else latents
             abc = request.abc or f"X:{request.lm_seed + song}\nK:C\nC|\n"
             replay = replay_of(
-                request, song, variation, abc=abc, codes=codes, abc_tokens=(1, 2), fingerprint=FINGERPRINT
+                request,
+                song,
+                variation,
+                model=self.id,
+                abc=abc,
+                codes=codes,
+                abc_tokens=(1, 2),
+                fingerprint=FINGERPRINT,
             )
             samples = self.decode(made, control)
             kept = made if request.output == "latents" else None
