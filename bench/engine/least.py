@@ -8,8 +8,8 @@ import torch
 from torch.nn import functional
 
 from bench.engine.rounds import milliseconds
-from engine.yue2.allocation import allocate
-from engine.yue2.config import ModelConfig, VaeConfig
+from engine.yue2.files.config import ModelConfig, VaeConfig
+from engine.yue2.network.allocation import allocate
 
 Attention = Callable[[torch.Tensor, torch.Tensor, torch.Tensor, bool], torch.Tensor]
 KERNEL = 7
@@ -39,19 +39,18 @@ class LeastPass:
     """What a pass over so many rows behind a context cannot do without; owner of its weights."""
 
     layers: Sequence[tuple[torch.Tensor, ...]]
+    cached: Sequence[tuple[torch.Tensor, torch.Tensor]]  # keys and values of each layer
     attention: Attention
     q: torch.Tensor
-    k: torch.Tensor
-    v: torch.Tensor
     causal: bool
     stream: torch.Tensor  # (rows, hidden)
     attended: torch.Tensor  # (rows, q_width)
 
     def run(self) -> None:
         """All products and attentions of all layers."""
-        for qkv, out, gate_up, down in self.layers:
+        for (qkv, out, gate_up, down), (k, v) in zip(self.layers, self.cached, strict=True):
             functional.linear(self.stream, qkv)
-            self.attention(self.q, self.k, self.v, self.causal)
+            self.attention(self.q, k, v, self.causal)
             functional.linear(self.attended, out)
             functional.linear(functional.linear(self.stream, gate_up)[:, : down.shape[1]], down)
 
@@ -76,20 +75,21 @@ def least_pass(
         return allocate(shape, dtype, device).normal_().mul_(0.02)
 
     q = small(formats.cache, 1, config.heads, rows, config.head_dim)
-    k, v = (small(formats.cache, 1, config.kv_heads, context + rows, config.head_dim) for _ in "kv")
+    kept = (1, config.kv_heads, context + rows, config.head_dim)
+    cached = [(small(formats.cache, *kept), small(formats.cache, *kept)) for _ in range(config.layers)]
     hidden, ffn = config.hidden_size, config.ffn_size
     qkv_width = config.q_width + 2 * config.kv_width
     shapes = ((qkv_width, hidden), (hidden, config.q_width), (2 * ffn, hidden), (hidden, ffn))
     layers = [tuple(small(formats.products, *shape) for shape in shapes) for _ in range(config.layers)]
     stream, attended = (small(formats.products, rows, width) for width in (hidden, config.q_width))
-    return LeastPass(layers, _fastest(q, k, v, causal), q, k, v, causal, stream, attended)
+    return LeastPass(layers, cached, _fastest(q, *cached[0], causal), q, causal, stream, attended)
 
 
 def _fastest(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, causal: bool) -> Attention:
     ways = (grouped, repeated) if causal else (grouped, repeated, folded)
 
     def cost(way: Attention) -> float:
-        return min(milliseconds(lambda: way(q, k, v, causal), q.device) for _ in range(3))
+        return min(milliseconds(lambda: way(q, k, v, causal), q.device) for _ in range(5))
 
     return min(ways, key=cost)
 

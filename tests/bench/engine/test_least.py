@@ -5,7 +5,7 @@ import torch
 
 from bench.engine.checkpoints import Pair
 from bench.engine.least import Formats, folded, grouped, least_decoding, least_pass, repeated
-from engine.yue2.config import read_model_config, read_vae_config
+from engine.yue2.files.config import read_model_config, read_vae_config
 
 CPU = torch.device("cpu")
 
