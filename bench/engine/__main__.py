@@ -14,7 +14,7 @@ from bench.engine.options import Options, read_options
 from bench.engine.product import open_backbone, open_codec
 from bench.engine.song import measure_song
 from bench.report import Row, begin, end
-from engine.yue2.device import choose_device, give_back
+from engine.yue2.machine.device import choose_device, give_back
 
 METHOD = "median; between the 5th and 95th percentile of the rounds"
 

@@ -9,7 +9,7 @@ from bench.engine.options import Options
 from bench.engine.product import Backbone
 from bench.engine.rounds import in_turns, ratio_row, timed_row
 from bench.report import Row
-from engine.yue2.tensors import acoustic_names, decoder_names
+from engine.yue2.files.tensors import acoustic_names, decoder_names
 from engine.yue2.vocabulary import CODEC_FIRST
 
 MARKERS = 2

@@ -17,8 +17,8 @@ import torch
 
 from bench.engine.options import Size
 from bench.processes import ROOT
-from engine.yue2.config import read_model_config, read_vae_config
-from engine.yue2.tensors import TensorSpec, model_tensors, vae_tensors
+from engine.yue2.files.config import read_model_config, read_vae_config
+from engine.yue2.files.tensors import TensorSpec, model_tensors, vae_tensors
 
 TINY = ROOT / "tests" / "data" / "yue2"
 MODEL, VAE = "YuE2-3B", "YuE2-Vae"

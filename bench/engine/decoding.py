@@ -14,7 +14,7 @@ from bench.engine.options import Options
 from bench.engine.product import Backbone
 from bench.engine.rounds import GIGABYTE, Memory, milliseconds, ratio_row, synchronise, timed_row
 from bench.report import Row
-from engine.yue2.tensors import decoder_names
+from engine.yue2.files.tensors import decoder_names
 from engine.yue2.vocabulary import CODEC_FIRST, SEMANTIC_ROWS
 
 Samples = dict[str, list[float]]

@@ -11,7 +11,7 @@ import torch
 from torch.nn import functional
 
 from engine.sampling_request import Sampling
-from engine.yue2.config import ModelConfig
+from engine.yue2.files.config import ModelConfig
 from engine.yue2.vocabulary import TokenRows
 
 Weights = Callable[[str], torch.Tensor]

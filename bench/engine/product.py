@@ -10,21 +10,21 @@ import torch
 from bench.engine.options import Options
 from engine.control import unchecked
 from engine.sampling_request import Sampling
-from engine.yue2.acoustic import Acoustic
-from engine.yue2.backbone import Decoder
-from engine.yue2.checkpoint import Checkpoint
-from engine.yue2.config import ModelConfig, VaeConfig, read_model_config, read_vae_config
-from engine.yue2.decoding import decode
-from engine.yue2.device import choose_device, pin_numerics
-from engine.yue2.graphs import Graphs
-from engine.yue2.kv_cache import KvCache
-from engine.yue2.precision import Precision, choose
-from engine.yue2.rotary import Rotary
-from engine.yue2.takes import SongPrompt
-from engine.yue2.tensors import model_tensors, vae_tensors
-from engine.yue2.vae import Vae
+from engine.yue2.decoding.graphs import Graphs
+from engine.yue2.decoding.lockstep import decode
+from engine.yue2.decoding.takes import SongPrompt
+from engine.yue2.files.checkpoint import Checkpoint
+from engine.yue2.files.config import ModelConfig, VaeConfig, read_model_config, read_vae_config
+from engine.yue2.files.tensors import model_tensors, vae_tensors
+from engine.yue2.machine.device import choose_device, pin_numerics
+from engine.yue2.network.acoustic import Acoustic
+from engine.yue2.network.backbone import Decoder
+from engine.yue2.network.kv_cache import KvCache
+from engine.yue2.network.precision import Precision, choose
+from engine.yue2.network.rotary import Rotary
+from engine.yue2.network.weights import load_acoustic, load_decoder
+from engine.yue2.vae.autoencoder import Vae
 from engine.yue2.vocabulary import TokenRows
-from engine.yue2.weights import load_acoustic, load_decoder
 
 SPARE_POSITIONS = 64
 

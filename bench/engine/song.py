@@ -22,12 +22,12 @@ from bench.processes import MEGABYTE, ROOT
 from bench.report import Row, end
 from engine.control import Uncontrolled
 from engine.request import SongRequest, read_song
-from engine.yue2.config import ModelConfig, read_model_config, read_vae_config
-from engine.yue2.device import choose_device
+from engine.yue2.files.config import ModelConfig, read_model_config, read_vae_config
+from engine.yue2.files.tensors import acoustic_names, decoder_names, model_tensors, vae_tensors
+from engine.yue2.machine.device import choose_device
+from engine.yue2.network.precision import Precision, choose
 from engine.yue2.pipeline import Yue2Options, open_yue2
-from engine.yue2.precision import Precision, choose
 from engine.yue2.stages import ACOUSTIC, DECODING, LOADING, SCORE, SEMANTIC
-from engine.yue2.tensors import acoustic_names, decoder_names, model_tensors, vae_tensors
 
 STATUS = Path("/proc/self/status")
 PHASES = (LOADING, SCORE, SEMANTIC, ACOUSTIC, DECODING)

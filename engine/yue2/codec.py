@@ -7,10 +7,10 @@ from engine.control import Control
 from engine.errors import InvalidRequest
 from engine.request import CONTEXT_TOKENS
 from engine.song_model import Latents
-from engine.yue2.levels import normalised
-from engine.yue2.memory import Allowance
+from engine.yue2.machine.memory import Allowance
 from engine.yue2.parts import Parts
 from engine.yue2.stages import ANALYSING, DECODING
+from engine.yue2.vae.levels import normalised
 
 LONGEST_FRAMES = CONTEXT_TOKENS  # as many as a request may have codes
 UNTOUCHED_FORMAT = "wav32"  # holds what is over full scale, so nothing has to be done about it

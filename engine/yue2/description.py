@@ -2,9 +2,9 @@
 
 from pydantic import JsonValue
 
-from engine.yue2.config import VaeConfig
-from engine.yue2.memory import Allowance, Footprint
-from engine.yue2.precision import Precision
+from engine.yue2.files.config import VaeConfig
+from engine.yue2.machine.memory import Allowance, Footprint
+from engine.yue2.network.precision import Precision
 
 LICENCE = "CC BY-NC 4.0"  # of the weights, not of this code
 FLOAT32_BYTES = 4

@@ -10,22 +10,22 @@ from pathlib import Path
 import torch
 
 from engine.control import Check, Control
-from engine.yue2.acoustic import Acoustic
-from engine.yue2.backbone import Decoder
-from engine.yue2.checkpoint import Checkpoint
-from engine.yue2.config import ModelConfig, VaeConfig
-from engine.yue2.device import give_back, settle
-from engine.yue2.digests import verify_weights
-from engine.yue2.graphs import Graphs
-from engine.yue2.kv_cache import KvCache
-from engine.yue2.memory import Allowance
-from engine.yue2.precision import Precision
-from engine.yue2.residency import Residency
-from engine.yue2.rotary import Rotary
+from engine.yue2.decoding.graphs import Graphs
+from engine.yue2.files.checkpoint import Checkpoint
+from engine.yue2.files.config import ModelConfig, VaeConfig
+from engine.yue2.files.digests import verify_weights
+from engine.yue2.files.tensors import TensorSpec, acoustic_names, decoder_names, model_tensors, vae_tensors
+from engine.yue2.machine.device import give_back, settle
+from engine.yue2.machine.memory import Allowance
+from engine.yue2.machine.residency import Residency
+from engine.yue2.network.acoustic import Acoustic
+from engine.yue2.network.backbone import Decoder
+from engine.yue2.network.kv_cache import KvCache
+from engine.yue2.network.precision import Precision
+from engine.yue2.network.rotary import Rotary
+from engine.yue2.network.weights import SLICE_VALUES, load_acoustic, load_decoder
 from engine.yue2.stages import ACOUSTIC_PART, DECODER_PART, LOADING, VAE_PART
-from engine.yue2.tensors import TensorSpec, acoustic_names, decoder_names, model_tensors, vae_tensors
-from engine.yue2.vae import Vae
-from engine.yue2.weights import SLICE_VALUES, load_acoustic, load_decoder
+from engine.yue2.vae.autoencoder import Vae
 
 _VERIFIED = 0.5  # share of loading that is over once the digests are verified
 

@@ -12,19 +12,18 @@ from engine.control import Control
 from engine.errors import InvalidRequest
 from engine.request import CODES_PER_SECOND, SongRequest, replay_of
 from engine.song_model import Expected, Latents, Plan, Track
-from engine.yue2.capacity import capacity_of
-from engine.yue2.checkpoint import check_folder
 from engine.yue2.codec import Codec
-from engine.yue2.config import read_model_config, read_vae_config
 from engine.yue2.description import description
-from engine.yue2.device import choose_device, device_name, pin_numerics, threads_of
-from engine.yue2.economy import Economy
+from engine.yue2.files.checkpoint import check_folder
+from engine.yue2.files.config import read_model_config, read_vae_config
+from engine.yue2.files.tensors import model_tensors, vae_tensors
 from engine.yue2.fingerprint import Fingerprint, difference
-from engine.yue2.levels import normalised
-from engine.yue2.memory import BRANCHES, Allowance, Footprint
+from engine.yue2.machine.capacity import capacity_of
+from engine.yue2.machine.device import choose_device, device_name, pin_numerics, threads_of
+from engine.yue2.machine.economy import Economy
+from engine.yue2.machine.memory import BRANCHES, Allowance, Footprint
+from engine.yue2.network.precision import choose
 from engine.yue2.parts import Parts, Source
-from engine.yue2.precision import choose
-from engine.yue2.prompt import Prompts, guidance
 from engine.yue2.rendering import Performance, Renderer, Rendering
 from engine.yue2.stages import (
     ACOUSTIC,
@@ -47,8 +46,9 @@ from engine.yue2.stages import (
     with_loading,
     work_of,
 )
-from engine.yue2.tensors import model_tensors, vae_tensors
-from engine.yue2.tokenizer import Tokenizer
+from engine.yue2.text.prompt import Prompts, guidance
+from engine.yue2.text.tokenizer import Tokenizer
+from engine.yue2.vae.levels import normalised
 from engine.yue2.writing import Draft, Writer
 
 LATENTS_NOTE = "This track was decoded from latents; send them again with its replay."

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 import torch
 
 from engine.control import Control
-from engine.yue2.flow import noise, solve
-from engine.yue2.memory import Allowance
+from engine.yue2.machine.memory import Allowance
+from engine.yue2.network.flow import noise, solve
 from engine.yue2.parts import Parts
 from engine.yue2.stages import ACOUSTIC
+from engine.yue2.vae.windows import chunk_ranges
 from engine.yue2.vocabulary import CODEC_FIRST, MUSIC_END
-from engine.yue2.windows import chunk_ranges
 
 Ids = tuple[int, ...]
 

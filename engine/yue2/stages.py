@@ -9,7 +9,7 @@ from engine.errors import ScoreError
 from engine.request import CODES_PER_SECOND, SemanticSampling, SongRequest
 from engine.score import parse, timeline
 from engine.song_model import Expected
-from engine.yue2.prompt import semantic_budget
+from engine.yue2.text.prompt import semantic_budget
 
 LOADING, SCORE, SEMANTIC, ACOUSTIC = "loading", "score", "semantic", "acoustic"
 DECODING, ANALYSING, ENCODING = "decoding", "analysing", "encoding"

@@ -6,12 +6,12 @@ from dataclasses import dataclass, replace
 from engine.control import Control
 from engine.errors import EngineError
 from engine.request import CODES_PER_SECOND, Sampling, SongRequest
-from engine.yue2.decoding import decode
-from engine.yue2.memory import BRANCHES, Allowance
+from engine.yue2.decoding.lockstep import decode
+from engine.yue2.decoding.takes import Decoded, SongPrompt
+from engine.yue2.machine.memory import BRANCHES, Allowance
 from engine.yue2.parts import Parts
-from engine.yue2.prompt import Prompts, TextIds, guidance
 from engine.yue2.stages import SCORE, SEMANTIC, semantic_sampling, work_of
-from engine.yue2.takes import Decoded, SongPrompt
+from engine.yue2.text.prompt import Prompts, TextIds, guidance
 from engine.yue2.vocabulary import CODEC_FIRST, SCORE_ROWS, SEMANTIC_ROWS, TokenRows
 
 Ids = tuple[int, ...]

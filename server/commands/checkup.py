@@ -9,8 +9,8 @@ from tempfile import TemporaryDirectory
 from pydantic import JsonValue, TypeAdapter
 
 from engine.errors import CheckpointError
-from engine.yue2.diagnosis import NOBODY, Diagnosis, diagnose
-from engine.yue2.outlook import FolderState, Plan, Wishes
+from engine.yue2.machine.diagnosis import NOBODY, Diagnosis, diagnose
+from engine.yue2.machine.outlook import FolderState, Plan, Wishes
 from server.commands.bar import Bar
 from server.commands.receipt import read_receipt
 from server.settings import Settings
@@ -89,7 +89,7 @@ def _digests(folder: FolderState, read: bool) -> tuple[str, str]:
 
 
 def _read_digests(path: Path) -> tuple[str, str]:
-    from engine.yue2.digests import verify_weights
+    from engine.yue2.files.digests import verify_weights
 
     with Bar() as bar, TemporaryDirectory() as scratch:
 

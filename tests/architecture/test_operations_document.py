@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 import torch
 
-from engine.yue2.config import ModelConfig, VaeConfig
-from engine.yue2.device import Memory
-from engine.yue2.memory import allowance, footprint
-from engine.yue2.precision import Precision
-from engine.yue2.vae import DEVICE_SLICE_ELEMENTS
+from engine.yue2.files.config import ModelConfig, VaeConfig
+from engine.yue2.machine.device import Memory
+from engine.yue2.machine.memory import allowance, footprint
+from engine.yue2.network.precision import Precision
+from engine.yue2.vae.autoencoder import DEVICE_SLICE_ELEMENTS
 from server.commands.endings import WRONG
 from server.log_ring import LogRing
 from server.parts import assemble

@@ -9,9 +9,9 @@ import torch
 
 from bench.engine.checkpoints import VAE_METADATA, Pair, pair_without_weights, weights_header
 from bench.engine.options import REAL_SIZE
-from engine.yue2.checkpoint import Checkpoint
-from engine.yue2.config import read_model_config, read_vae_config
-from engine.yue2.tensors import model_tensors, vae_tensors
+from engine.yue2.files.checkpoint import Checkpoint
+from engine.yue2.files.config import read_model_config, read_vae_config
+from engine.yue2.files.tensors import model_tensors, vae_tensors
 
 REAL_MODEL_BYTES, REAL_VAE_BYTES = 7_261_441_640, 530_512_720  # as published
 

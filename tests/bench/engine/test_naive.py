@@ -19,9 +19,9 @@ from bench.engine.naive import (
     endless,
     random_cache,
 )
-from engine.yue2.checkpoint import Checkpoint
-from engine.yue2.config import ModelConfig, read_model_config
-from engine.yue2.tensors import model_tensors
+from engine.yue2.files.checkpoint import Checkpoint
+from engine.yue2.files.config import ModelConfig, read_model_config
+from engine.yue2.files.tensors import model_tensors
 from engine.yue2.vocabulary import SEMANTIC_ROWS
 
 CPU = torch.device("cpu")

@@ -5,7 +5,7 @@ import torch
 
 from bench.engine.checkpoints import Pair
 from bench.engine.song import PHASES, Singing, Stopwatch, needed_bytes, sing
-from engine.yue2.precision import choose
+from engine.yue2.network.precision import choose
 
 
 def toy_song(pair: Pair) -> Singing:

@@ -10,10 +10,10 @@ import pytest
 import torch
 from numpy.typing import NDArray
 
-from engine.yue2.checkpoint import Checkpoint
-from engine.yue2.config import ModelConfig, VaeConfig, read_model_config, read_vae_config
-from engine.yue2.tensors import model_tensors, vae_tensors
-from engine.yue2.tokenizer import Tokenizer
+from engine.yue2.files.checkpoint import Checkpoint
+from engine.yue2.files.config import ModelConfig, VaeConfig, read_model_config, read_vae_config
+from engine.yue2.files.tensors import model_tensors, vae_tensors
+from engine.yue2.text.tokenizer import Tokenizer
 
 DATA = Path(__file__).parents[2] / "data" / "yue2"
 

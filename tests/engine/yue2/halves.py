@@ -8,15 +8,15 @@ import torch
 from numpy.typing import NDArray
 
 from engine.control import Check, unchecked
-from engine.yue2.acoustic import Acoustic
-from engine.yue2.backbone import Decoder
-from engine.yue2.checkpoint import Checkpoint
-from engine.yue2.config import ModelConfig
-from engine.yue2.kv_cache import KvCache
-from engine.yue2.precision import Precision, choose
-from engine.yue2.rotary import Rotary
+from engine.yue2.files.checkpoint import Checkpoint
+from engine.yue2.files.config import ModelConfig
+from engine.yue2.network.acoustic import Acoustic
+from engine.yue2.network.backbone import Decoder
+from engine.yue2.network.kv_cache import KvCache
+from engine.yue2.network.precision import Precision, choose
+from engine.yue2.network.rotary import Rotary
+from engine.yue2.network.weights import load_acoustic, load_decoder
 from engine.yue2.vocabulary import VOCABULARY, TokenRows
-from engine.yue2.weights import load_acoustic, load_decoder
 
 CPU = torch.device("cpu")
 ALL_ROWS = TokenRows(0, VOCABULARY, 0, range(0))

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import torch
 
-from engine.yue2.checkpoint import Checkpoint
-from engine.yue2.config import ModelConfig
+from engine.yue2.files.checkpoint import Checkpoint
+from engine.yue2.files.config import ModelConfig
 
 AR_NAMES = (
     "",

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import torch
 
 from engine.sampling_request import Sampling
-from engine.yue2.sampling import Rule
+from engine.yue2.decoding.sampling import Rule
 
 
 def sampling_of(

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import torch
 from torch.nn import functional
 
-from engine.yue2.checkpoint import Checkpoint
-from engine.yue2.config import VaeConfig
+from engine.yue2.files.checkpoint import Checkpoint
+from engine.yue2.files.config import VaeConfig
 
 
 class PlainVae:

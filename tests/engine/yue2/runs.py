@@ -5,10 +5,10 @@ from dataclasses import dataclass, replace
 
 from engine.control import Check, unchecked
 from engine.sampling_request import Sampling
-from engine.yue2.backbone import Decoder
-from engine.yue2.decoding import decode
-from engine.yue2.graphs import Graphs
-from engine.yue2.takes import Decoded, SongPrompt
+from engine.yue2.decoding.graphs import Graphs
+from engine.yue2.decoding.lockstep import decode
+from engine.yue2.decoding.takes import Decoded, SongPrompt
+from engine.yue2.network.backbone import Decoder
 from engine.yue2.vocabulary import SCORE_ROWS, SEMANTIC_ROWS, TokenRows
 from tests.engine.yue2.conftest import Golden
 from tests.engine.yue2.plain_sampling import sampling_of

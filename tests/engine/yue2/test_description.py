@@ -2,10 +2,10 @@ import json
 
 import torch
 
-from engine.yue2.config import ModelConfig, VaeConfig
 from engine.yue2.description import description
-from engine.yue2.memory import Allowance, footprint
-from engine.yue2.precision import choose
+from engine.yue2.files.config import ModelConfig, VaeConfig
+from engine.yue2.machine.memory import Allowance, footprint
+from engine.yue2.network.precision import choose
 
 
 def test_sizes_agree_with_each_other(model_config: ModelConfig, vae_config: VaeConfig) -> None:

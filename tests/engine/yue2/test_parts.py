@@ -6,10 +6,10 @@ import pytest
 import torch
 
 from engine.errors import CheckpointError
-from engine.yue2.config import ModelConfig, VaeConfig
-from engine.yue2.memory import Allowance
+from engine.yue2.files.config import ModelConfig, VaeConfig
+from engine.yue2.machine.memory import Allowance
+from engine.yue2.network.precision import choose
 from engine.yue2.parts import Parts, Source
-from engine.yue2.precision import choose
 from tests.engine.yue2.songs import Stopped, Watch
 
 KEPT = Allowance(False, 16, 600, 9, 1024)

@@ -12,7 +12,7 @@ from engine.request import read_song
 from engine.song_model import Expected, Plan
 from engine.yue2 import pipeline
 from engine.yue2.pipeline import LATENTS_NOTE, Yue2Model
-from engine.yue2.tokenizer import Tokenizer
+from engine.yue2.text.tokenizer import Tokenizer
 from engine.yue2.vocabulary import CODEC_FIRST
 from tests.engine.yue2.conftest import Golden
 from tests.engine.yue2.songs import (
@@ -327,7 +327,7 @@ class TestOutcomes:
         self, model: Yue2Model, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         from engine.yue2 import writing
-        from engine.yue2.takes import Decoded
+        from engine.yue2.decoding.takes import Decoded
 
         monkeypatch.setattr(writing, "decode", lambda *_, **__: [Decoded((), False, 0)])
         with pytest.raises(EngineError, match="lm_seed 3 the model ended the song before its first sound"):

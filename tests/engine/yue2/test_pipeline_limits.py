@@ -10,11 +10,13 @@ import torch
 from engine.errors import InvalidRequest, NumericalError, OutOfMemory
 from engine.request import SongRequest
 from engine.song_model import Latents
-from engine.yue2 import flow, parts, pipeline, rendering, vae, writing
-from engine.yue2.economy import NOTE
+from engine.yue2 import parts, pipeline, rendering, writing
+from engine.yue2.machine.economy import NOTE
+from engine.yue2.network import flow
 from engine.yue2.pipeline import Yue2Model
-from engine.yue2.tokenizer import Tokenizer
-from engine.yue2.vae import Vae
+from engine.yue2.text.tokenizer import Tokenizer
+from engine.yue2.vae import autoencoder as vae
+from engine.yue2.vae.autoencoder import Vae
 from tests.engine.yue2.songs import Watch, opened, same, song, tracks
 
 NO_ROOM = torch.OutOfMemoryError("CUDA out of memory.")

@@ -5,10 +5,10 @@ import numpy as np
 import pytest
 import torch
 
-from engine.yue2.config import ModelConfig, VaeConfig
-from engine.yue2.memory import Allowance
+from engine.yue2.files.config import ModelConfig, VaeConfig
+from engine.yue2.machine.memory import Allowance
+from engine.yue2.network.precision import choose
 from engine.yue2.parts import Parts, Source
-from engine.yue2.precision import choose
 from engine.yue2.rendering import Chunk, Performance, Renderer, chunks_of
 from engine.yue2.vocabulary import CODEC_FIRST, MUSIC_END
 from tests.engine.yue2.conftest import Golden

@@ -2,7 +2,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from engine.yue2.tokenizer import Tokenizer
+from engine.yue2.text.tokenizer import Tokenizer
 from engine.yue2.writing import Draft, given_score, score_text
 from tests.engine.yue2.songs import song
 

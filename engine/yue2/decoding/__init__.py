@@ -1,0 +1,1 @@
+"""Drawing tokens: what may be drawn, how, and for several songs in step."""

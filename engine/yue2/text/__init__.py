@@ -1,0 +1,1 @@
+"""Text of the YuE2 model: its tokenizer and the prompts it was trained with."""

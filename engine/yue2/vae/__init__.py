@@ -1,0 +1,1 @@
+"""The audio codec of YuE2: latents to sound and back, tile by tile."""
