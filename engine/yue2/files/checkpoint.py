@@ -3,6 +3,7 @@
 Which files those are says `engine.yue2.files.weight_files`.
 """
 
+import errno
 import mmap
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
@@ -12,8 +13,10 @@ from typing import BinaryIO, Self
 
 import torch
 
-from engine.yue2.files.faults import listed, unreadable, unusable
+from engine.errors import OutOfMemory
+from engine.yue2.files.faults import listed, printable, unreadable, unusable
 from engine.yue2.files.headers import StoredTensor, read_header
+from engine.yue2.files.regular import open_regular
 from engine.yue2.files.tensors import BF16, F32, TensorSpec
 from engine.yue2.files.weight_files import INDEX_FILE, SINGLE_FILE, weight_files, weight_map
 
@@ -43,7 +46,7 @@ class Checkpoint:
         shards = weight_map(self._folder, files) if indexed else None
         for file in files:
             try:
-                stream = opened.enter_context((self._folder / file).open("rb"))
+                stream = opened.enter_context(open_regular(self._folder / file))
                 header = read_header(stream)
             except OSError as error:
                 raise unreadable(self._folder, file, error) from error
@@ -80,7 +83,7 @@ class Checkpoint:
 
         The pages are mapped for as long as the tensor or a view of it lives, whether or not the checkpoint was
         closed since; writing to it changes neither the file nor a later call's tensor. Raises CheckpointError
-        where the file was cut short after opening, and ValueError after `close`.
+        where the file was cut short after opening, OutOfMemory, and ValueError after `close`.
         """
         place, descriptor = self._stored[name], self._streams[name].fileno()
         start = place.offset - place.offset % mmap.ALLOCATIONGRANULARITY
@@ -90,6 +93,8 @@ class Checkpoint:
         except ValueError as error:
             raise unusable(self._folder, f"the file with {name} was cut short while in use") from error
         except OSError as error:
+            if error.errno == errno.ENOMEM:
+                raise OutOfMemory(f"There is no room to read {printable(name)}; free memory.") from error
             raise unreadable(self._folder, name, error) from error
         flat = torch.frombuffer(pages, dtype=torch.uint8, offset=lead)
         dtype = DTYPES[place.dtype]

@@ -2,7 +2,7 @@
 
 The manifest of the release: `{"schema": 1, "files": {"model.safetensors": {"bytes": …, "sha256": …}}}`, with every
 `*.safetensors` file of the folder and no other. Reading 7 GB takes seconds to minutes, so a file's digest is
-remembered, and read again only where its size or its time of change differs.
+remembered, and read again only where its size, its times of change or its place on the disk differ.
 """
 
 import hashlib
@@ -12,19 +12,24 @@ import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from io import RawIOBase
+from io import BufferedReader
 from pathlib import Path
 from tempfile import NamedTemporaryFile
+from typing import Self
+
+from pydantic import JsonValue
 
 from engine.control import Check
 from engine.errors import CheckpointError
 from engine.yue2.files.faults import listed, unreadable, unusable
 from engine.yue2.files.fields import Fields, parse_object
+from engine.yue2.files.regular import open_regular
 from engine.yue2.files.weight_files import safetensors_files
 
 MANIFEST_FILE = "weights_manifest.json"
 SLICE_BYTES = 2**20  # read and hashed between two checks: 20 ms from a disk of 50 MB/s
 DIGEST = re.compile(r"[0-9a-f]{64}")
+SHORT_DIGITS = 12
 MOST_REMEMBERED = 64  # files; the first are forgotten
 MOST_MEMORY_BYTES = 2**20
 
@@ -38,11 +43,25 @@ class Promise:
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
-    """A file's digest, and its size and time of change when it was read."""
+class Stamp:
+    """What changes with a file: its size, the times of change of its content and of itself, and its inode."""
 
     size_bytes: int
     mtime_ns: int
+    ctime_ns: int
+    inode: int
+
+    @classmethod
+    def of(cls, state: os.stat_result) -> Self:
+        """The stamp of a file's state."""
+        return cls(state.st_size, state.st_mtime_ns, state.st_ctime_ns, state.st_ino)
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A file's digest, and what told the file from others and from its later selves when it was read."""
+
+    stamp: Stamp
     sha256: str
 
 
@@ -72,35 +91,59 @@ def _promise(fields: Fields) -> Promise:
     return Promise(size, digest)
 
 
-def verify_weights(
-    folder: Path, remembered_in: Path, check: Check, progress: Callable[[float], None]
-) -> dict[str, str]:
-    """Verify every weights file against the manifest; the sha256 of each, by name.
-
-    Files that `remembered_in` knows with their size and time of change are not read again. `check` runs before
-    each MiB that is read and may raise; `progress` is told the fraction (0 to 1) of the bytes to be read that is
-    done. Raises CheckpointError that names the files that differ.
-    """
+def check_manifest(folder: Path) -> dict[str, Promise]:
+    """As `read_manifest`, and of the sizes that the files have; no weights are read. Raises CheckpointError."""
     manifest = read_manifest(folder)
-    _check_sizes(folder, manifest)
-    memory = _recall(remembered_in)
-    unread = [name for name in manifest if not _is_known(folder, name, memory)]
-    reader = _Reader(folder, sum(manifest[name].size_bytes for name in unread), check, progress)
-    memory |= {_key(folder, name): reader.read(name) for name in unread}
-    if unread:
-        _remember(remembered_in, memory)
-    digests = {name: memory[_key(folder, name)].sha256 for name in manifest}
-    wrong = [name for name in manifest if digests[name] != manifest[name].sha256]
-    if wrong:
-        raise unusable(folder, f"the sha256 of {', '.join(wrong)} is not the one in {MANIFEST_FILE}")
-    return digests
-
-
-def _check_sizes(folder: Path, manifest: Mapping[str, Promise]) -> None:
     for name, promise in manifest.items():
         size = _stat(folder, name).st_size
         if size != promise.size_bytes:
             raise unusable(folder, f"{name} has {size} bytes, and {MANIFEST_FILE} says {promise.size_bytes}")
+    return manifest
+
+
+def short_digest(manifest: Mapping[str, Promise]) -> str:
+    """Twelve hexadecimal digits that tell a checkpoint's weights from others: of the only file's sha256, or of all's."""
+    digests = [manifest[name].sha256 for name in sorted(manifest)]
+    whole = digests[0] if len(digests) == 1 else hashlib.sha256("\n".join(digests).encode()).hexdigest()
+    return whole[:SHORT_DIGITS]
+
+
+def verify_weights(
+    folder: Path, remembered_in: Path, check: Check, progress: Callable[[float], None]
+) -> dict[str, str]:
+    """As `Verification.verify`, once."""
+    return Verification(remembered_in).verify(folder, check, progress)
+
+
+class Verification:
+    """Owner of what is known of the files that were verified, in this process and in a file for the next one."""
+
+    def __init__(self, remembered_in: Path) -> None:
+        """Reads nothing yet; the file need not be there, nor be one that can be written."""
+        self._file = remembered_in
+        self._memory: dict[str, Seen] = {}  # by path
+
+    def verify(self, folder: Path, check: Check, progress: Callable[[float], None]) -> dict[str, str]:
+        """Verify every weights file against the manifest; the sha256 of each, by name.
+
+        Files that are known with the stamp they have are not read again. `check` runs before each MiB that is read
+        and may raise; `progress` is told the fraction (0 to 1) of the bytes to be read that is done. Raises
+        CheckpointError that names the files that differ.
+        """
+        manifest = check_manifest(folder)
+        self._memory = _recall(self._file) | self._memory
+        unread = [name for name in manifest if not _is_known(folder, name, self._memory)]
+        reader = _Reader(folder, sum(manifest[name].size_bytes for name in unread), check, progress)
+        for name in unread:
+            self._memory.pop(_key(folder, name), None)  # the newest come last
+            self._memory[_key(folder, name)] = reader.read(name)
+        if unread:
+            _remember(self._file, self._memory)
+        digests = {name: self._memory[_key(folder, name)].sha256 for name in manifest}
+        wrong = [name for name in manifest if digests[name] != manifest[name].sha256]
+        if wrong:
+            raise unusable(folder, f"the sha256 of {', '.join(wrong)} is not the one in {MANIFEST_FILE}")
+        return digests
 
 
 def _stat(folder: Path, name: str) -> os.stat_result:
@@ -116,7 +159,7 @@ def _key(folder: Path, name: str) -> str:
 
 def _is_known(folder: Path, name: str, memory: Mapping[str, Seen]) -> bool:
     seen, now = memory.get(_key(folder, name)), _stat(folder, name)
-    return seen is not None and (seen.size_bytes, seen.mtime_ns) == (now.st_size, now.st_mtime_ns)
+    return seen is not None and seen.stamp == Stamp.of(now)
 
 
 class _Reader:
@@ -132,17 +175,17 @@ class _Reader:
     def read(self, name: str) -> Seen:
         """A file's digest; raises CheckpointError where the file changes meanwhile."""
         try:
-            with (self._folder / name).open("rb", buffering=0) as stream:
-                before = os.fstat(stream.fileno())
+            with open_regular(self._folder / name) as stream:
+                before = Stamp.of(os.fstat(stream.fileno()))
                 digest = self._digest(stream)
-                after = os.fstat(stream.fileno())
+                after = Stamp.of(os.fstat(stream.fileno()))
         except OSError as error:
             raise unreadable(self._folder, name, error) from error
-        if (before.st_size, before.st_mtime_ns) != (after.st_size, after.st_mtime_ns):
+        if before != after:
             raise unusable(self._folder, f"{name} was written to while it was verified")
-        return Seen(after.st_size, after.st_mtime_ns, digest)
+        return Seen(after, digest)
 
-    def _digest(self, stream: RawIOBase) -> str:
+    def _digest(self, stream: BufferedReader) -> str:
         digest, piece = hashlib.sha256(), memoryview(bytearray(SLICE_BYTES))
         self._check()
         while count := stream.readinto(piece):
@@ -157,23 +200,23 @@ def _recall(file: Path) -> dict[str, Seen]:
     """What was remembered, by path; nothing where that is damaged: then everything is read again."""
     memory: dict[str, Seen] = {}
     with suppress(OSError, ValueError, CheckpointError):
-        with file.open("rb") as stream:
+        with open_regular(file) as stream:
             known = parse_object(stream.read(MOST_MEMORY_BYTES))
         for path in known:
             fields = Fields(file.parent, file.name, known).inner(path)
             promise = _promise(fields)
-            memory[path] = Seen(promise.size_bytes, fields.whole("mtime_ns", 0, 2**63), promise.sha256)
+            mtime, ctime, inode = (fields.whole(name, 0, 2**64) for name in ("mtime_ns", "ctime_ns", "inode"))
+            memory[path] = Seen(Stamp(promise.size_bytes, mtime, ctime, inode), promise.sha256)
     return memory
 
 
 def _remember(file: Path, memory: Mapping[str, Seen]) -> None:
-    """Replace the file as a whole. Where that cannot be written the weights are verified again the next time."""
+    """Replace the file as a whole. Where that cannot be written the next process verifies the weights again."""
     newest = list(memory.items())[-MOST_REMEMBERED:]
-    known = {
-        path: {"bytes": seen.size_bytes, "mtime_ns": seen.mtime_ns, "sha256": seen.sha256}
-        for path, seen in newest
-    }
+    known = {path: _as_json(seen) for path, seen in newest}
     with suppress(OSError):
+        if file.exists() and not file.is_file():
+            return
         file.parent.mkdir(parents=True, exist_ok=True)
         with NamedTemporaryFile(
             "w", encoding="utf-8", dir=file.parent, prefix=f".{file.name}-", delete=False
@@ -184,3 +227,14 @@ def _remember(file: Path, memory: Mapping[str, Seen]) -> None:
             temporary.replace(file)
         finally:
             temporary.unlink(missing_ok=True)
+
+
+def _as_json(seen: Seen) -> dict[str, JsonValue]:
+    stamp = seen.stamp
+    return {
+        "bytes": stamp.size_bytes,
+        "mtime_ns": stamp.mtime_ns,
+        "ctime_ns": stamp.ctime_ns,
+        "inode": stamp.inode,
+        "sha256": seen.sha256,
+    }

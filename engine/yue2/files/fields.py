@@ -9,6 +9,7 @@ from pydantic import JsonValue
 
 from engine.errors import CheckpointError
 from engine.yue2.files.faults import unreadable, unusable
+from engine.yue2.files.regular import open_regular
 
 MOST_JSON_BYTES = 64 * 2**20  # an index of a million tensors is smaller
 
@@ -48,7 +49,7 @@ class Fields:
     def read(cls, folder: Path, file: str) -> "Fields":
         """The object in a file; raises CheckpointError where it is missing, unreadable or no JSON object."""
         try:
-            with (folder / file).open("rb") as stream:
+            with open_regular(folder / file) as stream:
                 raw = stream.read(MOST_JSON_BYTES + 1)
         except FileNotFoundError as error:
             raise unusable(folder, f"{file} is missing" if folder.is_dir() else "it is no folder") from error

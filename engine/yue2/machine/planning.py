@@ -9,6 +9,7 @@ import torch
 from engine.errors import CheckpointError, DeviceError
 from engine.yue2.files.checkpoint import check_folder
 from engine.yue2.files.config import read_generation_config, read_model_config, read_vae_config
+from engine.yue2.files.digests import check_manifest
 from engine.yue2.files.faults import unusable
 from engine.yue2.files.tensors import model_tensors, vae_tensors
 from engine.yue2.machine.capacity import capacity_of
@@ -34,6 +35,7 @@ def _looked_into(state: FolderState) -> FolderState:
 def _model_bytes(folder: Path) -> int:
     read_generation_config(folder)
     _check_ranks(folder)
+    check_manifest(folder)
     return check_folder(folder, model_tensors(read_model_config(folder)))
 
 
@@ -45,6 +47,7 @@ def _check_ranks(folder: Path) -> None:
 
 
 def _vae_bytes(folder: Path) -> int:
+    check_manifest(folder)
     return check_folder(folder, vae_tensors(read_vae_config(folder)))
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 import tiktoken
 
 from engine.yue2.files.faults import unreadable, unusable
+from engine.yue2.files.regular import open_regular
 from engine.yue2.text.normal_form import nfc
 from engine.yue2.vocabulary import END_OF_DOCUMENT, SCORE_END, SCORE_START, TOKENIZER_IDS
 
@@ -61,7 +62,7 @@ def special_ids() -> dict[str, int]:
 
 def _ranks(folder: Path) -> bytes:
     try:
-        with (folder / RANKS_FILE).open("rb") as stream:
+        with open_regular(folder / RANKS_FILE) as stream:
             raw = stream.read(RANKS_BYTES + 1)  # not all of whatever else lies there
     except (FileNotFoundError, NotADirectoryError) as error:
         raise unusable(folder, f"{RANKS_FILE} is missing") from error

@@ -1,4 +1,7 @@
+import errno
 import json
+import mmap
+import os
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -6,7 +9,7 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
-from engine.errors import CheckpointError
+from engine.errors import CheckpointError, OutOfMemory
 from engine.yue2.files.checkpoint import Checkpoint, check_folder
 from engine.yue2.files.tensors import TensorSpec
 
@@ -172,3 +175,31 @@ def test_a_folder_in_the_files_place_is_refused(tmp_path: Path) -> None:
     (tmp_path / "model.safetensors").mkdir()
     with pytest.raises(CheckpointError, match=r"model\.safetensors in it cannot be read \(Is a directory\)"):
         check_folder(tmp_path, EXPECTED)
+
+
+@pytest.mark.parametrize("name", ["model.safetensors", "model.safetensors.index.json"])
+def test_a_pipe_in_a_files_place_is_refused_unread(tmp_path: Path, name: str) -> None:
+    if name != "model.safetensors":
+        single(tmp_path, tensors())
+    os.mkfifo(tmp_path / name)
+    with pytest.raises(CheckpointError, match=rf"{name} in it cannot be read \(it is no regular file\)"):
+        check_folder(tmp_path, EXPECTED)
+
+
+@pytest.mark.parametrize(("number", "kind"), [(errno.ENOMEM, OutOfMemory), (errno.EACCES, CheckpointError)])
+def test_no_room_to_map_a_tensor_is_a_lack_of_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int, kind: type[Exception]
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError(number, os.strerror(number))
+
+    with Checkpoint(single(tmp_path, tensors()), EXPECTED) as opened:
+        monkeypatch.setattr(mmap, "mmap", refuse)
+        with pytest.raises(kind):
+            opened.tensor("a")
+
+
+def test_names_are_shown_without_what_a_terminal_would_obey(tmp_path: Path) -> None:
+    held = tensors() | {"e\x1b[2J\u202e\u00e9": torch.zeros(1)}
+    with pytest.raises(CheckpointError, match=r"1 tensors too many \(e\\x1b\[2J\\u202e\u00e9\)"):
+        check_folder(single(tmp_path, held), EXPECTED)

@@ -8,7 +8,15 @@ import pytest
 
 from engine.control import unchecked
 from engine.errors import CheckpointError
-from engine.yue2.files.digests import SLICE_BYTES, Promise, read_manifest, verify_weights
+from engine.yue2.files.digests import (
+    SLICE_BYTES,
+    Promise,
+    Verification,
+    check_manifest,
+    read_manifest,
+    short_digest,
+    verify_weights,
+)
 
 SHARDS = ("model-00001-of-00002.safetensors", "model-00002-of-00002.safetensors")
 
@@ -75,13 +83,28 @@ def test_a_check_that_raises_stops_and_leaves_nothing_behind(tmp_path: Path, mem
     assert not memory.exists()
 
 
+def touch(path: Path) -> None:
+    os.utime(path, ns=(0, 12_345))
+
+
+def replace_it(path: Path) -> None:
+    path.replace(path.with_name("old"))
+    path.write_bytes(b"abc")
+
+
+def replace_it_with_its_time(path: Path) -> None:
+    replace_it(path)
+    os.utime(path, ns=(0, 99))
+
+
+def write_with_its_time(path: Path) -> None:
+    path.write_bytes(b"abc")
+    os.utime(path, ns=(0, 99))
+
+
 @pytest.mark.parametrize(
     "change",
-    [
-        lambda path: os.utime(path, ns=(0, 12_345)),
-        lambda path: path.replace(path.with_name("old")) and path.write_bytes(b"abc"),
-    ],
-    ids=["touched", "replaced"],
+    [touch, replace_it, replace_it_with_its_time, write_with_its_time],
 )
 def test_a_file_that_changed_is_read_again(
     tmp_path: Path, memory: Path, change: Callable[[Path], object]
@@ -148,6 +171,45 @@ def test_a_memory_that_cannot_be_written_is_done_without(tmp_path: Path) -> None
     (tmp_path / "held").mkdir()
     assert slices_read(folder, tmp_path / "held") == 1
     assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "held", "m"]
+
+
+def test_a_process_needs_no_file_to_remember_what_it_verified(tmp_path: Path) -> None:
+    folder = folder_of(tmp_path / "m", b"abc")
+    (tmp_path / "held").mkdir()
+    verification, told = Verification(tmp_path / "held"), list[float]()
+    first = verification.verify(folder, unchecked, told.append)
+    assert verification.verify(folder, unchecked, told.append) == first
+    assert told == [1.0]
+    (folder / "model.safetensors").write_bytes(b"abd")
+    with pytest.raises(CheckpointError, match="sha256"):
+        verification.verify(folder, unchecked, told.append)
+
+
+def test_a_pipe_is_no_memory_and_is_left_alone(tmp_path: Path) -> None:
+    folder, pipe = folder_of(tmp_path / "m", b"abc"), tmp_path / "pipe"
+    os.mkfifo(pipe)
+    assert slices_read(folder, pipe) == 1
+    assert pipe.is_fifo()
+
+
+def test_twelve_digits_tell_weights_from_others(tmp_path: Path) -> None:
+    manifests = [
+        read_manifest(folder_of(tmp_path / name, *bodies))
+        for name, bodies in (("a", [b"abc"]), ("b", [b"abd"]), ("c", [b"abc", b"d"]), ("d", [b"abc", b"e"]))
+    ]
+    told = [short_digest(manifest) for manifest in manifests]
+    assert told[0] == hashlib.sha256(b"abc").hexdigest()[:12]
+    assert len(set(told)) == 4
+    assert {len(digits) for digits in told} == {12}
+
+
+def test_sizes_are_held_against_the_manifest_without_reading(tmp_path: Path) -> None:
+    folder = folder_of(tmp_path / "m", b"abc")
+    (folder / "model.safetensors").write_bytes(b"xyz")
+    assert check_manifest(folder) == read_manifest(folder)
+    (folder / "model.safetensors").write_bytes(b"xyzw")
+    with pytest.raises(CheckpointError, match="has 4 bytes"):
+        check_manifest(folder)
 
 
 def test_the_newest_digests_are_remembered(

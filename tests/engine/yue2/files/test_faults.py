@@ -20,3 +20,11 @@ def test_eight_names_are_listed_and_the_others_counted() -> None:
     assert listed("tensors missing", ["a", "b"]) == "2 tensors missing (a, b)"
     assert listed("shards", list("abcdefgh")) == "8 shards (a, b, c, d, e, f, g, h)"
     assert listed("shards", list("abcdefghij")) == "10 shards (a, b, c, d, e, f, g, h and 2 more)"
+
+
+def test_what_a_terminal_would_obey_or_utf_8_cannot_hold_is_escaped() -> None:
+    said = str(unusable(Path("/m\udc80"), "a\x1b[2Jé\n is missing"))
+    assert said.startswith(r"The checkpoint in /m\udc80 cannot be used: a\x1b[2Jé\n is missing. Fetch")
+    assert r"in /m\udc80 cannot be used: b\udcff in it" in str(
+        unreadable(Path("/m\udc80"), "b\udcff", OSError())
+    )

@@ -79,6 +79,19 @@ def test_every_broken_folder_is_told(tmp_path: Path, wishes: Wishes) -> None:
     assert "it is no folder" in found.problems[1]
 
 
+def test_weights_without_a_manifest_are_a_problem(tmp_path: Path, wishes: Wishes) -> None:
+    for folder in (wishes.model, wishes.vae):
+        assert folder is not None
+        copy = tmp_path / folder.name
+        copy.mkdir()
+        for path in folder.iterdir():
+            if path.name != "weights_manifest.json":
+                (copy / path.name).symlink_to(path)
+    found = diagnose(Wishes(tmp_path / "YuE2-3B-tiny", tmp_path / "YuE2-Vae-tiny"), {})
+    assert len(found.problems) == 2
+    assert all("weights_manifest.json is missing" in problem for problem in found.problems)
+
+
 def test_a_device_that_is_not_there_is_a_problem(wishes: Wishes) -> None:
     found = diagnose(Wishes(wishes.model, wishes.vae, "cuda"), {})
     assert "No CUDA device can be used" in found.problems[0]
