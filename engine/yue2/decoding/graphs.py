@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Callable
+from weakref import WeakSet
 
 import torch
 
@@ -20,8 +21,27 @@ class Recording:
     def __init__(self, device: torch.device) -> None:
         new_stream: Callable[[torch.device], torch.cuda.Stream] = torch.cuda.Stream
         self.stream = new_stream(device)
-        self.pool = torch.cuda.graph_pool_handle()
         self.possible = True
+        self._pool = torch.cuda.graph_pool_handle()
+        self._graphs: WeakSet[torch.cuda.CUDAGraph] = WeakSet()
+
+    def capture(self, step: Callable[[], None], generators: list[torch.Generator]) -> torch.cuda.CUDAGraph:
+        """A graph of the step, which draws from the generators; runs nothing."""
+        if not self._graphs:  # torch takes a pool whose graphs are all gone for one that is being freed
+            self._pool = torch.cuda.graph_pool_handle()
+        graph = torch.cuda.CUDAGraph()
+        for generator in generators:
+            graph.register_generator_state(generator)
+        # other threads may use the device meanwhile
+        with torch.cuda.graph(graph, self._pool, self.stream, "thread_local"):
+            step()
+        self._graphs.add(graph)
+        return graph
+
+
+def recording_on(device: torch.device) -> Recording | None:
+    """A new recording; None for a device that has no graphs."""
+    return Recording(device) if device.type == "cuda" else None
 
 
 class CapturedSteps:
@@ -29,7 +49,7 @@ class CapturedSteps:
 
     The first run is the warm-up that capturing needs. Capturing runs nothing and leaves the generators where they
     are, and each replay moves them on as a run does (torch: "CUDA Graph-safe RNG states" in CUDAGeneratorImpl.h).
-    Where it fails, steps go on being run as they are.
+    Where it fails, steps go on being run as they are; where memory ran out, that is raised instead.
     """
 
     def __init__(self, recording: Recording, generators: list[torch.Generator]) -> None:
@@ -50,23 +70,29 @@ class CapturedSteps:
         stream = self._recording.stream
         outer = torch.cuda.current_stream(stream.device)
         stream.wait_stream(outer)
-        with torch.cuda.stream(stream):
-            step()
-            try:
-                self._graphs[length] = self._captured(step)
-            except RuntimeError as error:
-                self._recording.possible = False
-                _log.warning("Decoding goes on without CUDA graphs, more slowly: %s", error)
-        outer.wait_stream(stream)
+        try:
+            with torch.cuda.stream(stream):
+                step()
+                self._capture(length, step)
+        finally:
+            outer.wait_stream(stream)
 
-    def _captured(self, step: Callable[[], None]) -> torch.cuda.CUDAGraph:
-        graph = torch.cuda.CUDAGraph()
-        for generator in self._generators:
-            graph.register_generator_state(generator)
-        # other threads may use the device meanwhile
-        with torch.cuda.graph(graph, self._recording.pool, self._recording.stream, "thread_local"):
-            step()
-        return graph
+    def _capture(self, length: int, step: Callable[[], None]) -> None:
+        try:
+            self._graphs[length] = self._recording.capture(step, self._generators)
+        except RuntimeError as error:
+            shortage = _shortage(error)
+            if shortage is not None:
+                raise shortage from error.__cause__
+            self._recording.possible = False
+            _log.warning("Decoding goes on without CUDA graphs, more slowly: %s", error)
+
+
+def _shortage(error: BaseException | None) -> BaseException | None:
+    """The error that says that memory ran out: this one, or one behind it, since ending a broken capture fails too."""
+    while error is not None and "out of memory" not in str(error).lower():
+        error = error.__context__
+    return error
 
 
 class Graphs:
@@ -76,12 +102,14 @@ class Graphs:
     calls `drop`.
     """
 
-    def __init__(self, decoder: Decoder) -> None:
+    def __init__(
+        self, decoder: Decoder, recording_on: Callable[[torch.device], Recording | None] = recording_on
+    ) -> None:
         self._decoder = decoder
+        self._recording_on = recording_on
         self._batches: dict[Shape, StaticBatch] = {}
         self._generation = decoder.cache.generation
-        device = decoder.cache.device
-        self._recording = Recording(device) if device.type == "cuda" else None
+        self._recording = recording_on(decoder.cache.device)
 
     def batch(self, shape: Shape) -> StaticBatch:
         """The batch of that shape, to be begun."""
@@ -98,6 +126,7 @@ class Graphs:
         """Give all graphs and their memory back."""
         self._settle()
         self._batches.clear()
+        self._recording = self._recording_on(self._decoder.cache.device)
         self._generation = self._decoder.cache.generation
 
     def _new(self, shape: Shape) -> StaticBatch:
