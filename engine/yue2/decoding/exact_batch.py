@@ -5,6 +5,7 @@ from typing import Protocol
 
 import torch
 
+from engine.control import Check
 from engine.yue2.decoding.draws import WordDraws
 from engine.yue2.decoding.sampling import Rule, guided, pick
 from engine.yue2.decoding.takes import Take
@@ -31,15 +32,18 @@ class Batch(Protocol):
 
 
 class ExactBatch:
-    """A batch whose draws are there at once; owner of the songs' generators."""
+    """A batch whose draws are there at once; owner of the songs' generators. Checks before each layer of a step."""
 
     ahead = 0
 
-    def __init__(self, decoder: Decoder, takes: Sequence[Take], rule: Rule, guidance: float) -> None:
+    def __init__(
+        self, decoder: Decoder, takes: Sequence[Take], rule: Rule, guidance: float, check: Check
+    ) -> None:
         self._decoder = decoder
         self._takes = takes
         self._rule = rule
         self._guidance = guidance
+        self._check = check
         self._draws = [WordDraws(take.prompt.seed) for take in takes]
 
     def first(self, states: torch.Tensor) -> Drawn:
@@ -53,7 +57,7 @@ class ExactBatch:
             tuple(slot for slot, _, _ in going), tuple(take.position(negative) for _, take, negative in going)
         )
         tokens = torch.tensor([take.tokens[-1] for _, take, _ in going])  # (sequences,)
-        return self._draw(self._decoder.step(tokens, place))
+        return self._draw(self._decoder.step(tokens, place, self._check))
 
     def _going(self) -> list[tuple[int, Take, bool]]:
         """Slot, song and whether it is the negative branch, of all sequences that go on; negative ones last."""

@@ -34,7 +34,8 @@ def decode(
     """Draw a stage's tokens for each of one or more songs, until its end or `max_tokens`.
 
     Song i reads and writes slot i of the decoder's cache, its negative branch (where guidance is not 1) slot S + i;
-    the cache grows where it has too few. `check` is called at every step and between layers of the prefixes; raising
+    the cache grows where it has too few. `check` is called at every step and, where lengths are exact, before each layer,
+    as it is while prefixes are read; raising
     from it leaves all fit for the next call. `progress` hears how many tokens the longest song has. Without `graphs`
     a processor computes exact lengths, and another device runs each step as it is.
 
@@ -49,7 +50,7 @@ def decode(
     with torch.inference_mode():  # not around what the cache allocates, which others write too
         sequences = [take.sequence(negative) for negative in branches for take in takes]
         states = read_all(decoder, sequences, check)  # (slots, hidden)
-        batch = _begun(decoder, takes, rule, guidance, graphs)
+        batch = _begun(decoder, takes, rule, guidance, check, graphs)
         for drawn in _draws(batch, states, takes):
             check()
             _accept(drawn(), takes, decoder)
@@ -58,10 +59,15 @@ def decode(
 
 
 def _begun(
-    decoder: Decoder, takes: Sequence[Take], rule: Rule, guidance: float, graphs: Graphs | None
+    decoder: Decoder,
+    takes: Sequence[Take],
+    rule: Rule,
+    guidance: float,
+    check: Check,
+    graphs: Graphs | None,
 ) -> Batch:
     if graphs is None and decoder.cache.device.type == "cpu":
-        return ExactBatch(decoder, takes, rule, guidance)
+        return ExactBatch(decoder, takes, rule, guidance, check)
     shape = Shape.of(len(takes), rule, guidance)
     batch = StaticBatch(decoder, shape) if graphs is None else graphs.batch(shape)
     batch.begin(takes, rule, guidance)

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 import torch
 from torch.nn import functional
 
-from engine.control import Check
+from engine.control import Check, unchecked
 from engine.yue2.files.config import ModelConfig
 from engine.yue2.network.allocation import allocate
 from engine.yue2.network.attention import attend_causal
@@ -17,9 +17,8 @@ from engine.yue2.network.tiles import attention_rows, product_rows, spans
 from engine.yue2.network.weights import DecoderWeights
 from engine.yue2.vocabulary import TokenRows
 
-CONVERSION_ROWS = (
-    24  # from here on it is quicker to convert float16 weights than to multiply with them on a processor
-)
+CONVERSION_ROWS = 24
+"""From here on it is quicker to convert float16 weights than to multiply with them on a processor."""
 
 
 class Decoder:
@@ -50,11 +49,15 @@ class Decoder:
         return self.normed(rows[-1:])
 
     @torch.inference_mode()
-    def step(self, tokens: torch.Tensor, place: Place) -> torch.Tensor:
-        """One token (S,), int64 on the device, for each sequence of the place; their states (S, hidden)."""
+    def step(self, tokens: torch.Tensor, place: Place, check: Check = unchecked) -> torch.Tensor:
+        """One token (S,), int64 on the device, for each sequence of the place; their states (S, hidden).
+
+        Checks before each layer; a graph captures steps without a check.
+        """
         rows = self.embed(tokens)
         standing = place.enter(self.cache, self.rotary)
         for index, layer in enumerate(self.weights.layers):
+            check()
             parts = project(layer, rows, standing.angles, self.config)
             attended = standing.attend(index, parts.queries, parts.keys, parts.values)
             add_attended(layer, rows, attended)

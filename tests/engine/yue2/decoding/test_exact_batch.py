@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from engine.control import unchecked
+from engine.control import Check, unchecked
 from engine.yue2.decoding.exact_batch import ExactBatch
 from engine.yue2.decoding.prefixes import read_all
 from engine.yue2.decoding.sampling import Rule
@@ -28,9 +28,9 @@ def test_songs_that_have_ended_leave_the_batch(
     decoder = open_halves(checkpoint, model_config, slots=6, capacity=16).decoder
     places, step = list[Place](), decoder.step
 
-    def seen(tokens: torch.Tensor, place: Place) -> torch.Tensor:
+    def seen(tokens: torch.Tensor, place: Place, check: Check) -> torch.Tensor:
         places.append(place)
-        return step(tokens, place)
+        return step(tokens, place, check)
 
     monkeypatch.setattr(decoder, "step", seen)
     rule = Rule(SEMANTIC_ROWS, sampling_of(temperature=0, least=9, most=9))
@@ -38,7 +38,7 @@ def test_songs_that_have_ended_leave_the_batch(
     takes = [Take(SongPrompt(prefix, negative, (), 0), rule) for prefix, negative in prompts]
     branches = (False,) if guidance == 1 else (False, True)
     sequences = [take.sequence(negative) for negative in branches for take in takes]
-    batch = ExactBatch(decoder, takes, rule, guidance)
+    batch = ExactBatch(decoder, takes, rule, guidance, unchecked)
     for token, take in zip(batch.first(read_all(decoder, sequences, unchecked))(), takes, strict=True):
         take.accept(token)
     takes[1].accept(MUSIC_END)

@@ -171,6 +171,22 @@ def test_a_stop_at_any_check_leaves_nothing_broken(
         assert torch.equal(read(unchecked), expected)
 
 
+def test_a_step_may_be_stopped_before_any_layer(halves: Halves, prefix: list[int]) -> None:
+    decoder, place = halves.decoder, ExactPlace((0, 1), (20, 7))
+    for slot, length in enumerate((20, 7)):
+        decoder.prefill(prefix[:length], slot, 0, unchecked)
+
+    def step(check: Check) -> torch.Tensor:
+        return decoder.step(torch.tensor([5, 6]), place, check)
+
+    expected = step(unchecked)
+    assert checks_of(step) == 3
+    for count in (1, 2, 3):
+        with pytest.raises(InterruptedError):
+            step(StopAt(count))
+        assert torch.equal(step(unchecked), expected)
+
+
 def test_tiles_change_nothing_but_low_bits(
     halves: Halves, prefix: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
