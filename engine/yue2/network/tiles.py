@@ -10,8 +10,11 @@ import torch
 from engine.yue2.files.config import ModelConfig
 
 PRODUCT_ROWS = 256
-ATTENTION_OPERATIONS = 10 * 10**9  # of one tile, about 60 ms on two cores
-LEAST_ATTENTION_ROWS = 64
+ATTENTION_OPERATIONS = 5 * 10**9  # of one tile, for each thread: 55 to 90 ms on one core with AVX-512
+SOFTMAX_OPERATIONS = (
+    128  # what exponential and sums of one head's score cost, measured; most of small heads' time
+)
+LEAST_ATTENTION_ROWS = 16
 ALL_ROWS = 2**31
 
 
@@ -24,7 +27,8 @@ def attention_rows(device: torch.device, length: int, config: ModelConfig) -> in
     """Rows of one tile of attention to `length` positions."""
     if device.type != "cpu":
         return ALL_ROWS
-    return max(LEAST_ATTENTION_ROWS, ATTENTION_OPERATIONS // (4 * length * config.q_width))
+    operations = length * (4 * config.q_width + SOFTMAX_OPERATIONS * config.heads)  # of one row
+    return max(LEAST_ATTENTION_ROWS, ATTENTION_OPERATIONS * torch.get_num_threads() // operations)
 
 
 def spans(rows: int, at_once: int) -> Iterator[slice]:

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 import torch
 
@@ -25,4 +27,18 @@ def test_a_processor_takes_fewer_rows_the_longer_a_song_is(model_config: ModelCo
     assert product_rows(CPU) < 1_024
     short, long = (attention_rows(CPU, length, model_config) for length in (1_000, 20_000))
     assert short > long > 0
-    assert attention_rows(CPU, 2**40, model_config) == 64
+    assert attention_rows(CPU, 2**40, model_config) == 16
+
+
+def test_small_heads_are_weighed_by_their_softmax(model_config: ModelConfig) -> None:
+    narrow = attention_rows(CPU, 20_000, model_config)  # heads of 8 values
+    wide = attention_rows(CPU, 20_000, replace(model_config, head_dim=128))
+    assert narrow * 20_000 * model_config.heads < 40 * 10**6  # scores; each takes up to 3 ns on one core
+    assert wide * 20_000 * model_config.heads < 10 * 10**6  # and with these up to 10 ns
+    assert narrow > wide > 64
+
+
+def test_threads_share_a_tile(model_config: ModelConfig, monkeypatch: pytest.MonkeyPatch) -> None:
+    alone = attention_rows(CPU, 20_000, model_config)
+    monkeypatch.setattr(torch, "get_num_threads", lambda: 4)
+    assert attention_rows(CPU, 20_000, model_config) == pytest.approx(4 * alone, abs=4)
