@@ -1,6 +1,7 @@
 """The command line as its user sees it."""
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -13,9 +14,9 @@ from typer.testing import CliRunner
 
 from server.__main__ import app
 from tests.server.client.double import Studio, studio_double
+from tests.server.commands.child import ROOT, child
 from tests.server.commands.test_snapshot import QUEUE, RESULTS, WORKER
 
-ROOT = Path(__file__).parents[2]
 SNAPSHOT = {"status": "ok", "queue": QUEUE, "results": RESULTS, "worker": WORKER}
 
 
@@ -233,10 +234,8 @@ def test_a_signal_cancels_on_the_server_and_leaves_no_file(
     studio: Studio, tmp_path: Path, number: int, code: int, sentence: str
 ) -> None:
     studio.updates.extend([{"status": "running", "phase": "rendering", "progress": 0.1}] * 1000)
-    command = [sys.executable, "-m", "server", "sing", "--server", studio.address, "--style", "folk"]
-    with subprocess.Popen(
-        [*command, "-o", str(tmp_path / "s.mp3")], stderr=subprocess.PIPE, text=True, cwd=ROOT
-    ) as singing:
+    arguments = ["sing", "--server", studio.address, "--style", "folk", "-o", str(tmp_path / "s.mp3")]
+    with child(arguments, os.environ) as singing:
         assert studio.looked.wait(30)
         singing.send_signal(number)
         _, told = singing.communicate(timeout=30)
