@@ -18,6 +18,7 @@ from server.commands.hub_errors import FolderBusy, HubUnreachable, WrongDigest
 from server.commands.model_files import Digest, Listing, RemoteFile
 
 PAUSES_SECONDS = (1.0, 2.0, 4.0, 8.0, 15.0, 30.0)  # between attempts that bring nothing
+ATTEMPTS = 2  # to fetch a file whose content is right
 SLICE_BYTES = 4 * 1024 * 1024
 
 
@@ -70,26 +71,25 @@ class Fetching:
         """
         target = self._folder / file.path
         target.parent.mkdir(parents=True, exist_ok=True)
-        if self._is_at_hand(file, target):
-            return
-        for last in (False, True):
+        for _ in range(ATTEMPTS):
             with _held_alone(self._part(file)) as sink:
+                if self._is_at_hand(file, target):  # perhaps since a moment ago, by another pull
+                    self._part(file).unlink()
+                    return
                 self._fill(sink, file)
                 if self._digest(self._part(file), file) == file.digest:
                     os.fsync(sink.fileno())
                     self._part(file).replace(target)
                     return
-                sink.truncate(0)
-                self._watcher.moved(file.path, -file.size_bytes)
-            if last:
-                raise WrongDigest(
-                    f"{file.path} came twice with another content than {self._listing.repo} promises; a proxy or a "
-                    "mirror may have changed it. Run this again later, or without HF_ENDPOINT."
-                )
+                self._start_again(sink, file)
+        raise WrongDigest(
+            f"{file.path} came twice with another content than {self._listing.repo} promises; a proxy or a "
+            "mirror may have changed it. Run this again later, or without HF_ENDPOINT."
+        )
 
     def _is_at_hand(self, file: RemoteFile, target: Path) -> bool:
         """Whether the file is there; one of the right size and another content is removed."""
-        if _size(target) != file.size_bytes:
+        if not target.is_file() or _size(target) != file.size_bytes:
             return False
         if self._digest(target, file) == file.digest:
             return True
@@ -98,16 +98,16 @@ class Fetching:
         return False
 
     def _fill(self, sink: BinaryIO, file: RemoteFile) -> None:
-        """Append until the file has its size; as long as something comes, breaks are borne."""
-        futile = 0
+        """Append until the file has its size; as long as it gets further than ever, breaks are borne."""
+        if _length(sink) > file.size_bytes:
+            self._start_again(sink, file)
+        futile, most = 0, _length(sink)
         while (held := _length(sink)) != file.size_bytes:
-            if held > file.size_bytes:
-                self._start_again(sink, file)
-                held = 0
             reason = self._append(sink, file, held)
-            if _length(sink) == file.size_bytes:
+            if (came := _length(sink)) == file.size_bytes:
                 return
-            futile = 0 if _length(sink) > held else futile + 1
+            futile = 0 if came > most else futile + 1
+            most = max(most, came)
             if futile > len(PAUSES_SECONDS):
                 raise HubUnreachable(f"{reason} Nothing came in {futile} attempts; run this again later.")
             seconds = PAUSES_SECONDS[max(futile - 1, 0)]
@@ -115,14 +115,18 @@ class Fetching:
             self._pause(seconds)
 
     def _append(self, sink: BinaryIO, file: RemoteFile, held: int) -> str:
-        """Add what comes of one request; why it broke off, where it did."""
+        """Add what comes of one request, and nothing beyond the file's size; why it broke off, where it did."""
         try:
             with self._source.opened(self._listing, file, held) as body:
                 if body.offset != held:
                     self._start_again(sink, file)
+                room = file.size_bytes - _length(sink)
                 for chunk in body.chunks:
-                    sink.write(chunk)
-                    self._watcher.moved(file.path, len(chunk))
+                    written = sink.write(chunk[:room])
+                    self._watcher.moved(file.path, written)
+                    room -= written
+                    if not room:
+                        break
         except BrokenTransfer as error:
             return str(error)
         return f"The hub sent another length of {file.path} than it told."
@@ -168,14 +172,25 @@ class Hashing:
 @contextmanager
 def _held_alone(part: Path) -> Iterator[BinaryIO]:
     """The unfinished file, to append to; FolderBusy while another process has it."""
-    with part.open("ab") as sink:
-        try:
-            fcntl.flock(sink, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise FolderBusy(
-                f"Another pull is fetching {part.parent}; wait for it, or name another folder with --into."
-            ) from None
-        yield sink
+    while True:
+        with part.open("ab") as sink:
+            try:
+                fcntl.flock(sink, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise FolderBusy(
+                    f"Another pull is fetching {part.parent}; wait for it, or name another folder with --into."
+                ) from None
+            if _is_still(part, sink):
+                yield sink
+                return
+
+
+def _is_still(part: Path, sink: BinaryIO) -> bool:
+    """Whether the open file is the one of that name: another pull may have finished it before it was locked."""
+    try:
+        return os.path.samestat(part.stat(), os.fstat(sink.fileno()))
+    except FileNotFoundError:
+        return False
 
 
 def _part(folder: Path, file: RemoteFile) -> Path:
