@@ -82,12 +82,14 @@ def code_of(error: Exception) -> int:
     """The exit code of one of the project's errors."""
     from engine.errors import InvalidRequest, ScoreError, UnknownModel
     from server.client.errors import BadAddress, BadAnswer, Refused, Unreachable
-    from server.commands.hub_errors import HubUnreachable, NotAgreed
+    from server.commands.hub_errors import HubUnreachable, NotAgreed, WrongChoice
     from server.errors import SettingsError
 
     if isinstance(error, BadAddress | BadAnswer | Unreachable | HubUnreachable):
         return NO_SERVER
-    if isinstance(error, InvalidRequest | ScoreError | UnknownModel | SettingsError | NotAgreed):
+    if isinstance(
+        error, InvalidRequest | ScoreError | UnknownModel | SettingsError | NotAgreed | WrongChoice
+    ):
         return WRONG
     if isinstance(error, Refused) and error.field:
         return WRONG

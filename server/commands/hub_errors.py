@@ -2,6 +2,7 @@
 
 PullError
 ├── ExtraMissing     huggingface-hub is not installed
+├── WrongChoice      what cannot be a repository's name or a hub's address
 ├── NotAgreed        nobody has said yes to the size and the licence
 ├── HubUnreachable   the hub does not answer, or something else does
 ├── HubRefused       the hub says no: no such repository or revision, or no access to it
@@ -24,6 +25,10 @@ class ExtraMissing(PullError):
             "huggingface-hub is not installed, which fetching needs; './task pull' installs it, "
             "and so does pip install 'yue2-studio[yue2]'."
         )
+
+
+class WrongChoice(PullError):
+    """What was given cannot be a repository's name or a hub's address."""
 
 
 class NotAgreed(PullError):

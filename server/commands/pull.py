@@ -35,20 +35,28 @@ def pull(
     command goes on from there. HF_ENDPOINT names a mirror, HF_TOKEN a token of yours.
     """
     with told(), terminable():
-        from server.commands.model_files import audio_decoder, language_model
-        from server.commands.pulling import Half, fetch_all
+        from server.commands.pulling import fetch_all
 
-        halves = (
-            Half(language_model(model_repo), model_revision, into.absolute()),
-            Half(audio_decoder(vae_repo), vae_revision, into.absolute()),
-        )
-        if halves[0].folder == halves[1].folder:
-            raise typer.BadParameter("both repositories have the same name", param_hint="--vae-repo")
+        halves = _halves(into.absolute(), (model_repo, model_revision), (vae_repo, vae_revision))
         if all(half.is_whole() for half in halves):
             say("The models are already there. To fetch them again, remove their folders first.")
         else:
             fetch_all(halves, yes, _at_terminal())
         _tell_settings(halves)
+
+
+def _halves(into: Path, model: tuple[str, str], vae: tuple[str, str]) -> "tuple[Half, Half]":
+    """Both halves of repositories with revisions; BadParameter where they would fill the same folder."""
+    from server.commands.model_files import audio_decoder, language_model
+    from server.commands.pulling import Half
+
+    halves = (
+        Half(language_model(model[0]), model[1], into),
+        Half(audio_decoder(vae[0]), vae[1], into),
+    )
+    if halves[0].folder == halves[1].folder:
+        raise typer.BadParameter("both repositories have the same name", param_hint="--vae-repo")
+    return halves
 
 
 def _at_terminal() -> bool:

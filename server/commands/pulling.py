@@ -7,15 +7,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-import typer
 from pydantic import BaseModel, ValidationError
 from rich.filesize import decimal
 
 from server.commands.bar import Bar
+from server.commands.consent import agree
 from server.commands.endings import say
 from server.commands.fetching import Fetching, missing_bytes
 from server.commands.hub import Hub
-from server.commands.hub_errors import NoRoom, NotAgreed, WrongRepository
+from server.commands.hub_errors import NoRoom, WrongRepository
 from server.commands.model_files import LICENCE, LICENCE_ADDRESS, Listing, Part, needed
 from server.commands.receipt import read_receipt, write_receipt
 from server.commands.transfer import Transfer
@@ -61,6 +61,8 @@ class Manifest(BaseModel):
 def fetch_all(halves: Sequence[Half], yes: bool, at_terminal: bool) -> None:
     """Fetch what is not there yet. Raises PullError, OSError."""
     hub = Hub(os.environ.get("HF_ENDPOINT"))
+    if hub.caution:
+        say(hub.caution)
     with Bar() as bar:
         bar.report("asking the hub", 0.0)
         listings = [needed(half.part, hub.listing(half.part.repo, half.revision)) for half in halves]
@@ -69,7 +71,7 @@ def fetch_all(halves: Sequence[Half], yes: bool, at_terminal: bool) -> None:
     missing = sum(missing_bytes(half.folder, listing) for half, listing in pairs)
     _tell(pairs, total, missing)
     _check_room(halves[0].into, missing)
-    _agree(yes, at_terminal)
+    agree(yes, at_terminal)
     with Bar() as bar, _kept():
         transfer = Transfer(bar, total, total - missing)
         for half, listing in pairs:
@@ -99,16 +101,6 @@ def _check_room(into: Path, missing: int) -> None:
 
 def _free_bytes(folder: Path) -> int:
     return shutil.disk_usage(folder).free
-
-
-def _agree(yes: bool, at_terminal: bool) -> None:
-    """Raise NotAgreed unless the user has said yes."""
-    if yes:
-        return
-    if not at_terminal:
-        raise NotAgreed("Nobody can be asked here; say --yes to agree to the size and the licence.")
-    if not typer.confirm("Fetch them under this licence?", default=False, err=True):
-        raise NotAgreed("Nothing was fetched.")
 
 
 @contextmanager

@@ -31,6 +31,8 @@ class Hub:
     cuts: deque[int] = field(default_factory=deque)  # bytes of a large file to send before breaking off
     spoilt: deque[str] = field(default_factory=deque)  # paths whose next bytes come with one changed
     ranges: bool = True
+    surplus: bytes = b""  # what comes after the end of a large file
+    circles: bool = False  # send whoever asks to where they are
     pause_at: int | None = None  # send so many bytes of a large file, then nothing until `resumed`
     paused: threading.Event = field(default_factory=threading.Event)
     resumed: threading.Event = field(default_factory=threading.Event)
@@ -58,7 +60,9 @@ class Answering(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         path = unquote(urlsplit(self.path).path)
         self.hub.seen.append((self.command, path, {name.lower(): one for name, one in self.headers.items()}))
-        if path.startswith("/api/models/"):
+        if self.hub.circles:
+            self._send(307, b"", {"Location": self.path})
+        elif path.startswith("/api/models/"):
             self._tell(*path.removeprefix("/api/models/").split("/revision/"))
         elif path.startswith("/store/"):
             self._give(*path.removeprefix("/store/").split("/-/"))
@@ -102,6 +106,8 @@ class Answering(BaseHTTPRequestHandler):
         self.send_response(206 if asked else 200)
         if asked:
             self.send_header("Content-Range", f"bytes {start}-{len(content) - 1}/{len(content)}")
+        if path.endswith(".safetensors"):
+            content += self.hub.surplus
         self.send_header("Content-Length", str(len(content) - start))
         self.end_headers()
         self._write(path, content[start:])

@@ -20,6 +20,7 @@ from server.commands.endings import (
     terminable,
     told,
 )
+from server.commands.hub_errors import HubRefused, HubUnreachable, NotAgreed, WrongChoice, WrongDigest
 from server.errors import SettingsError
 from server.starting import StartError
 from storage.errors import StorageError
@@ -40,6 +41,11 @@ from storage.errors import StorageError
         (Unreachable("No."), NO_SERVER),
         (BadAnswer("No."), NO_SERVER),
         (BadAddress("No."), NO_SERVER),
+        (HubUnreachable("No."), NO_SERVER),
+        (HubRefused("No."), FAILED),
+        (WrongDigest("No."), FAILED),
+        (WrongChoice("No."), WRONG),
+        (NotAgreed("No."), WRONG),
     ],
 )
 def test_each_error_has_its_exit_code(error: Exception, code: int) -> None:

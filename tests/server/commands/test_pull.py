@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections import deque
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import huggingface_hub
@@ -16,6 +17,8 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from server.__main__ import app
+from server.commands.pulling import SPARE_BYTES
+from tests.server.commands.child import child, child_at_terminal
 from tests.server.commands.hub_double import COMMIT, Hub, hub_double
 
 TINY = Path(__file__).parents[2] / "data" / "yue2"
@@ -59,9 +62,10 @@ def pull(hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pull:
     monkeypatch.setattr("huggingface_hub.constants.HF_TOKEN_PATH", str(tmp_path / "no-token"))
     monkeypatch.setattr("server.commands.fetching.PAUSES_SECONDS", (0.0, 0.0))
 
-    def run(*arguments: str, yes: bool = True, **environ: str) -> Result:
+    def run(*arguments: str, yes: bool = True, typed: str = "", **environ: str) -> Result:
         words = ["pull", "--into", str(tmp_path / "models"), *(["--yes"] if yes else []), *arguments]
-        return CliRunner().invoke(app, words, env={"HF_ENDPOINT": hub.address, "HF_TOKEN": None, **environ})
+        settings = {"HF_ENDPOINT": hub.address, "HF_TOKEN": None, **environ}
+        return CliRunner().invoke(app, words, input=typed, env=settings)
 
     return run
 
@@ -133,6 +137,7 @@ def test_a_broken_connection_is_gone_on_from(pull: Pull, hub: Hub) -> None:
 def test_a_hub_that_does_no_ranges_is_begun_again_with(pull: Pull, hub: Hub, tmp_path: Path) -> None:
     hub.cuts, hub.ranges = deque([5000]), False
     assert pull().exit_code == 0
+    assert [one.get("range") for one in hub.asked(f"{MODEL}/-/model.safetensors")] == [None, "bytes=5000-"]
     assert (tmp_path / "models" / "YuE2-3B" / "model.safetensors").read_bytes() == WEIGHTS
 
 
@@ -149,6 +154,55 @@ def test_a_hub_that_sends_nothing_is_given_up_and_what_came_is_kept(
     assert again.exit_code == 0
     assert "of which are there already" in again.stderr
     assert hub.sent["model.safetensors"] == 2 * len(WEIGHTS)
+
+
+def test_breaks_are_borne_as_long_as_something_comes(pull: Pull, hub: Hub) -> None:
+    hub.cuts = deque([5000, 3000, 2000, 1000])
+    assert pull().exit_code == 0
+    assert hub.sent["model.safetensors"] == 2 * len(WEIGHTS)
+
+
+def test_a_hub_that_refuses_the_range_is_begun_again_with(pull: Pull, hub: Hub, tmp_path: Path) -> None:
+    hub.cuts = deque([5000, 0, 0, 0])
+    assert pull().exit_code == 3
+    hub.seen.clear()
+    hub.statuses = {"model.safetensors": deque([416])}
+    assert pull().exit_code == 0
+    asked = hub.asked(f"{MODEL}/-/model.safetensors")
+    assert [one.get("range") for one in asked] == ["bytes=5000-", None]
+    assert (tmp_path / "models" / "YuE2-3B" / "model.safetensors").read_bytes() == WEIGHTS
+
+
+@pytest.mark.parametrize("ranges", [True, False])
+def test_a_hub_that_sends_more_than_it_promised_is_heard_no_longer(
+    pull: Pull, hub: Hub, tmp_path: Path, ranges: bool
+) -> None:
+    hub.cuts, hub.ranges, hub.surplus = deque([5000]), ranges, b"x" * 10000
+    answer = pull()
+    assert answer.exit_code == 0, answer.stderr
+    for name in ("YuE2-3B", "YuE2-Vae"):
+        assert (tmp_path / "models" / name / "model.safetensors").read_bytes() == WEIGHTS
+    again = [None, "bytes=5000-"]
+    assert [one.get("range") for one in hub.asked("/-/model.safetensors")] == [*again, None]
+
+
+def test_redirections_without_end_are_a_sentence(pull: Pull, hub: Hub) -> None:
+    hub.circles = True
+    answer = pull()
+    assert answer.exit_code == 3
+    assert answer.stderr == f"{hub.address} answers, but not as a model hub; check HF_ENDPOINT.\n"
+
+
+def test_files_that_redirect_without_end_are_a_sentence(
+    pull: Pull, hub: Hub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def tell(*arguments: object, **_: object) -> None:
+        hub.circles = True
+
+    monkeypatch.setattr("server.commands.pulling.agree", tell)  # from then on
+    answer = pull()
+    assert answer.exit_code == 3
+    assert f"{hub.address} answers, but not as a model hub; check HF_ENDPOINT.\n" in answer.stderr
 
 
 def test_a_busy_hub_is_waited_for(pull: Pull, hub: Hub) -> None:
@@ -186,7 +240,7 @@ def test_weights_that_the_manifest_does_not_name_are_refused_before_they_come(pu
     [
         (["--model-repo", "nobody/nothing"], 1, "There is no repository nobody/nothing at"),
         (["--model-revision", "v9"], 1, "m-a-p/YuE2-3B has no revision 'v9'"),
-        (["--model-repo", "a//b"], 1, "cannot be a repository's name"),
+        (["--model-repo", "a//b"], 2, "cannot be a repository's name"),
         (["--model-repo", VAE, "--vae-repo", MODEL], 1, "and so is no language model of YuE2"),
         (["--model-repo", "x/YuE2-Vae"], 2, "both repositories have the same name"),
     ],
@@ -230,24 +284,42 @@ def test_nobody_to_ask_means_no(pull: Pull, hub: Hub) -> None:
     assert hub.sent == {}
 
 
-@pytest.mark.parametrize(("typed", "code"), [("y\n", 0), ("n\n", 2), ("\n", 2)])
+@pytest.mark.parametrize(
+    ("typed", "code"),
+    [
+        ("y\n", 0),
+        ("YES\n", 0),
+        ("what?\ny\n", 0),
+        ("n\n", 2),
+        ("no\n", 2),
+        ("\n", 2),
+        ("what?\n", 2),
+        ("", 2),
+    ],
+)
 def test_somebody_at_a_terminal_is_asked(
     pull: Pull, hub: Hub, monkeypatch: pytest.MonkeyPatch, typed: str, code: int
 ) -> None:
     monkeypatch.setattr("server.commands.pull._at_terminal", lambda: True)
-    monkeypatch.setattr("typer.confirm", lambda *_, **__: typed == "y\n")
-    assert pull(yes=False).exit_code == code
+    answer = pull(yes=False, typed=typed)
+    assert answer.exit_code == code
+    assert answer.stderr.count("Fetch them under this licence? [y/N]: ") == 1 + typed.count("what")
     assert bool(hub.sent) is (code == 0)
+    assert ("Nothing was fetched." in answer.stderr) is (code == 2)
 
 
+@pytest.mark.parametrize(("missing", "code"), [(1, 1), (0, 0)])
 def test_too_little_room_is_told_before_anything_comes(
-    pull: Pull, hub: Hub, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    pull: Pull, hub: Hub, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, missing: int, code: int
 ) -> None:
-    monkeypatch.setattr("server.commands.pulling._free_bytes", lambda folder: 1000)
+    files = [(path, body) for repo in hub.repos.values() for path, body in repo.items()]
+    needed = sum(len(body) for path, body in files if path not in ("README.md", "modeling.py"))
+    free = needed + SPARE_BYTES - missing
+    monkeypatch.setattr("server.commands.pulling._free_bytes", lambda folder: free)
     answer = pull()
-    assert answer.exit_code == 1
-    assert f"the disk of {tmp_path} has 1.0 kB left" in answer.stderr
-    assert hub.sent == {}
+    assert answer.exit_code == code
+    assert (f"the disk of {tmp_path} has 100.0 MB left" in answer.stderr) is (code == 1)
+    assert (hub.sent == {}) is (code == 1)
 
 
 def test_two_at_once_do_not_mix(pull: Pull, hub: Hub, tmp_path: Path) -> None:
@@ -267,6 +339,50 @@ def test_no_hub_is_a_sentence(pull: Pull) -> None:
     assert answer.stderr.startswith("Cannot reach http://127.0.0.1:9 (")
 
 
+@pytest.mark.parametrize("address", ["http://[::1", "http://127.0.0.1:99999", "http://ann:secret"])
+def test_a_wrong_address_of_the_hub_is_a_sentence(pull: Pull, address: str) -> None:
+    answer = pull(HF_ENDPOINT=address)
+    assert answer.exit_code == 2
+    assert answer.stderr.startswith("HF_ENDPOINT is not the address of a hub; write it as")
+    assert "secret" not in answer.stderr
+
+
+@pytest.mark.runtime
+def test_a_wrong_address_is_a_sentence_before_the_library_sees_it(hub: Hub, tmp_path: Path) -> None:
+    with process(hub, tmp_path, HF_ENDPOINT="http://[::1") as wrong:
+        _, told = wrong.communicate(timeout=60)
+    assert wrong.returncode == 2
+    assert told.startswith("HF_ENDPOINT is not the address of a hub")
+
+
+def test_a_password_in_the_address_is_used_and_not_shown(pull: Pull, hub: Hub) -> None:
+    hub.statuses = {MODEL: deque([403])}
+    answer = pull(HF_ENDPOINT=hub.address.replace("://", "://ann:secret@"))
+    assert answer.exit_code == 1
+    assert f"accept its terms at {hub.address}/{MODEL}" in answer.stderr
+    assert "secret" not in answer.stderr
+    assert hub.seen[0][2]["authorization"].startswith("Basic ")
+
+
+@pytest.mark.parametrize(("token", "cautions"), [("hf_secret", 1), (None, 0)])
+def test_a_token_that_goes_in_clear_is_warned_of(
+    pull: Pull, hub: Hub, token: str | None, cautions: int
+) -> None:
+    proxy = {"HTTP_PROXY": hub.address, "http_proxy": hub.address, "NO_PROXY": "", "no_proxy": ""}
+    answer = pull(HF_ENDPOINT="http://mirror.example", **proxy, **({"HF_TOKEN": token} if token else {}))
+    assert answer.exit_code == 0, answer.stderr
+    assert answer.stderr.count("Your token goes to http://mirror.example in clear") == cautions
+    assert "hf_secret" not in answer.stderr
+
+
+def test_no_token_is_sent_where_the_library_may_not(
+    pull: Pull, hub: Hub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_DISABLE_IMPLICIT_TOKEN", True)
+    assert pull(HF_TOKEN="hf_secret").exit_code == 0
+    assert {headers.get("authorization") for _, _, headers in hub.seen} == {None}
+
+
 def test_without_the_library_it_says_how_to_get_it(pull: Pull, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "huggingface_hub", None)
     answer = pull()
@@ -274,16 +390,40 @@ def test_without_the_library_it_says_how_to_get_it(pull: Pull, monkeypatch: pyte
     assert "pip install 'yue2-studio[yue2]'" in answer.stderr
 
 
-def process(hub: Hub, tmp_path: Path, *arguments: str, **environ: str) -> subprocess.Popen[str]:
+def settings_of(hub: Hub, tmp_path: Path) -> dict[str, str]:
     kept = {name: value for name, value in os.environ.items() if not name.startswith("HF_")}
-    environment = kept | {"HF_ENDPOINT": hub.address, "HF_HOME": str(tmp_path / "home"), **environ}
-    return subprocess.Popen(
-        [sys.executable, "-m", "server", "pull", "--yes", "--into", str(tmp_path / "models"), *arguments],
-        env=environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    return kept | {"HF_ENDPOINT": hub.address, "HF_HOME": str(tmp_path / "home")}
+
+
+def process(hub: Hub, tmp_path: Path, **environ: str) -> AbstractContextManager[subprocess.Popen[str]]:
+    arguments = ["pull", "--yes", "--into", str(tmp_path / "models")]
+    return child(arguments, settings_of(hub, tmp_path) | environ)
+
+
+@pytest.mark.runtime
+@pytest.mark.parametrize(
+    ("keys", "number", "code", "sentence"),
+    [
+        (b"\x03", None, 130, b"Interrupted."),
+        (b"", signal.SIGTERM, 143, b"Ended by SIGTERM."),
+        (b"\x04", None, 2, b"Nothing was fetched."),
+        (b"n\n", None, 2, b"Nothing was fetched."),
+        (b"y\n", None, 0, b"Start the server"),
+    ],
+)
+def test_each_way_out_of_the_question_has_its_exit_code(
+    hub: Hub, tmp_path: Path, keys: bytes, number: int | None, code: int, sentence: bytes
+) -> None:
+    arguments = ["pull", "--into", str(tmp_path / "models")]
+    with child_at_terminal(arguments, settings_of(hub, tmp_path)) as terminal:
+        terminal.until(b"[y/N]: ")
+        if number:
+            terminal.process.send_signal(number)
+        terminal.type(keys)
+        assert terminal.ended() == code
+    assert b"\r\n" + sentence in terminal.shown
+    assert b"Abort" not in terminal.shown
+    assert bool(hub.sent) is (code == 0)
 
 
 @pytest.fixture
@@ -301,7 +441,7 @@ def test_an_ended_run_is_gone_on_with(tiny: Hub, tmp_path: Path, number: int) ->
     tiny.pause_at = half
     with process(tiny, tmp_path) as first:
         assert tiny.paused.wait(60)
-        until_written(tmp_path, half - 1024 * 1024)
+        until_written(first, tmp_path, half - 1024 * 1024)
         first.send_signal(number)
         _, told = first.communicate(timeout=60)
     assert first.returncode == (-9 if number == signal.SIGKILL else 128 + number)
@@ -319,10 +459,11 @@ def test_an_ended_run_is_gone_on_with(tiny: Hub, tmp_path: Path, number: int) ->
             assert (tmp_path / "models" / name / path.name).read_bytes() == path.read_bytes()
 
 
-def until_written(tmp_path: Path, size: int) -> None:
-    """Return once the process has so much of the weights on its disk."""
+def until_written(process: subprocess.Popen[str], tmp_path: Path, size: int) -> None:
+    """Return once the process has so much of the weights on its disk; AssertionError where it ends before."""
     folder = tmp_path / "models" / "YuE2-3B"
     while not any(part.stat().st_size >= size for part in folder.glob(".model.safetensors.*.part")):
+        assert process.poll() is None
         os.sched_yield()
 
 
