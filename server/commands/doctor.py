@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from server.commands.endings import FAILED, say, told
+from server.commands.endings import FAILED, say, terminable, told
 
 if TYPE_CHECKING:
     from server.commands.checkup import Checkup
@@ -23,7 +23,7 @@ def doctor(
     Looks at the same settings as the server. Exit status 1 where something is wrong, such as a card that torch cannot
     use or a model that is not complete.
     """
-    with told():
+    with told(), terminable():
         from server.commands.checkup import check_up
         from server.settings import load
 

@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -109,6 +110,17 @@ def test_a_changed_weight_is_found(folder: Path) -> None:
     assert "digests wrong" in answer.stdout
     assert "nobody, before" in answer.stdout
     assert "sha256" in answer.stderr
+
+
+def test_sigterm_ends_it_as_ctrl_c_does(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def terminated(*_: object) -> None:
+        handler = signal.getsignal(signal.SIGTERM)
+        assert callable(handler)
+        handler(signal.SIGTERM, None)
+
+    monkeypatch.setattr("server.commands.checkup.check_up", terminated)
+    answer = doctor("--verify")
+    assert (answer.exit_code, answer.stderr) == (143, "Ended by SIGTERM.\n")
 
 
 @pytest.mark.runtime
