@@ -1,13 +1,12 @@
 """Singing on a running server, through its queue."""
 
 import io
-import json
 from dataclasses import dataclass
 from typing import BinaryIO
 
-from pydantic import JsonValue
+from pydantic import JsonValue, TypeAdapter, ValidationError
 
-from server.client import Client, ClientError, JobUpdate, audio, replay
+from server.client import BadAnswer, Client, ClientError, JobUpdate, audio, replay
 from server.commands.bar import Bar
 from server.commands.endings import say
 from server.commands.song import Sung
@@ -33,7 +32,7 @@ class RemoteSinger:
         self.client.download(job.id, audio(), sink)
         kept = io.BytesIO()
         self.client.download(job.id, replay(), kept)
-        return Sung(_seconds(done), json.loads(kept.getvalue()), done.notes)
+        return Sung(_seconds(done), _replay(kept.getvalue()), done.notes)
 
     def _cancel(self, id: str) -> None:
         try:
@@ -47,6 +46,17 @@ def _show(update: JobUpdate, bar: Bar) -> None:
     phase = place if update.status == "queued" else update.phase or update.status
     counted = {name: count for name, count in (update.counters or {}).items() if isinstance(count, int)}
     bar.report(phase, update.progress or 0.0, **counted)
+
+
+def _replay(body: bytes) -> JsonValue:
+    """The replay in an answer. Raises BadAnswer where it is none."""
+    try:
+        return TypeAdapter(JsonValue).validate_json(body)
+    except ValidationError as error:
+        raise BadAnswer(
+            "The server sent a replay that is not JSON; something between here and there may have changed it. "
+            "Sing again."
+        ) from error
 
 
 def _seconds(update: JobUpdate) -> float | None:

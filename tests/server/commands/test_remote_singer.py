@@ -8,7 +8,7 @@ import pytest
 from pydantic import JsonValue
 from rich.console import Console
 
-from server.client import Client
+from server.client import BadAnswer, Client
 from server.commands.bar import Bar
 from server.commands.remote_singer import RemoteSinger
 from tests.server.client.double import DROP, Studio, studio_double
@@ -47,6 +47,14 @@ def test_a_song_is_submitted_followed_and_fetched(studio: Studio, bar: Bar) -> N
     assert sink.getvalue() == studio.body
     assert (sung.seconds, sung.abc) == (31.5, "X:1")
     assert [seen.query.get("track", seen.query.get("replay")) for seen in studio.seen[-2:]] == ["0", "0"]
+
+
+@pytest.mark.parametrize("body", [b'{"abc": "X:1', b"\xff", b"", b"[" * 100_000])
+def test_a_damaged_replay_is_a_bad_answer(studio: Studio, bar: Bar, body: bytes) -> None:
+    studio.body = body
+    studio.updates.append({"status": "done"})
+    with client_of(studio) as client, pytest.raises(BadAnswer, match="not JSON"):
+        RemoteSinger(client)(PAYLOAD, io.BytesIO(), bar)
 
 
 class InterruptedBar(Bar):
