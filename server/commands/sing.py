@@ -1,6 +1,7 @@
 """`yue2-studio sing`: one song into a file, in this process or by a running server."""
 
 import secrets
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -36,49 +37,77 @@ def sing(
 
     YuE2 sings where YUE2_MODEL and YUE2_VAE name its weights, or where the server has it. The built-in band plays without any: there a lead instrument has the singer's part, whose melody the words shape.
     """
-    asked: dict[str, JsonValue] = {
-        "style": style,
-        "duration": duration,
-        "model": model,
-        "cot": cot,
-        "steps": steps,
-    }
-    _check_choice(
-        {**asked, "lyrics": lyrics, "lyrics_file": lyrics_file, "abc_file": abc_file, "seed": seed}, replay
-    )
-    _check_files(output, score, save_replay)
+    fields: dict[str, JsonValue] = {"style": style, "duration": duration, "model": model, "cot": cot}
+    asked = Asked(fields | {"steps": steps}, lyrics, lyrics_file, abc_file, seed, replay)
+    files = Files(output, score, save_replay)
+    asked.check()
+    files.check()
     with told(), terminable():
+        _sing(asked, files, server, key)
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What the options say of the song."""
+
+    fields: "dict[str, JsonValue]"
+    lyrics: str
+    lyrics_file: Path | None
+    abc_file: Path | None
+    seed: int | None
+    replay: Path | None
+
+    def check(self) -> None:
+        """A replay is a whole request: nothing may contradict it. Raises BadParameter."""
+        if self.lyrics and self.lyrics_file:
+            raise typer.BadParameter(
+                "give the words once: --lyrics or --lyrics-file", param_hint="--lyrics-file"
+            )
+        texts = {"lyrics": self.lyrics, "lyrics_file": self.lyrics_file, "abc_file": self.abc_file}
+        words = {**self.fields, **texts, "seed": self.seed}
+        told = [f"--{name.replace('_', '-')}" for name, value in words.items() if value not in ("", None)]
+        if self.replay and told:
+            raise typer.BadParameter(
+                f"a replay holds the whole song; leave out {', '.join(told)}", param_hint="--replay"
+            )
+
+    def request(self) -> "dict[str, JsonValue]":
+        """The request that it is. Raises InvalidRequest, OSError."""
         from server.commands.asking import replayed, requested
-        from server.commands.song import Wish, format_of
 
-        kind = format_of(output)
-        request = (
-            requested(asked, lyrics, lyrics_file, abc_file, seed) if replay is None else replayed(replay)
-        )
-        payload = request | {"output_format": kind}
-        sung = _sung(Wish(payload, output, score, save_replay, secrets.token_hex(4)), server, key)
-        for note in sung.notes:
-            say(note)
-        length = "" if sung.seconds is None else f"  {sung.seconds:.1f} s"
-        typer.echo(f"{output}{length}  seed {payload.get('seed', sung.seed)}")
+        if self.replay is not None:
+            return replayed(self.replay)
+        return requested(self.fields, self.lyrics, self.lyrics_file, self.abc_file, self.seed)
 
 
-def _check_choice(asked: dict[str, object], replay: Path | None) -> None:
-    """A replay is a whole request: nothing may contradict it."""
-    if asked["lyrics"] and asked["lyrics_file"]:
-        raise typer.BadParameter("give the words once: --lyrics or --lyrics-file", param_hint="--lyrics-file")
-    told = [f"--{name.replace('_', '-')}" for name, value in asked.items() if value not in ("", None)]
-    if replay and told:
-        raise typer.BadParameter(
-            f"a replay holds the whole song; leave out {', '.join(told)}", param_hint="--replay"
-        )
+@dataclass(frozen=True, slots=True)
+class Files:
+    """What the options say of the files to write."""
+
+    output: Path
+    score: Path | None
+    save_replay: Path | None
+
+    def check(self) -> None:
+        """Raise BadParameter where two of them are one."""
+        if self.score == self.output:
+            raise typer.BadParameter("name another file than the song's", param_hint="--score")
+        if self.save_replay in (self.output, self.score) and self.save_replay is not None:
+            raise typer.BadParameter("name another file than the others", param_hint="--save-replay")
 
 
-def _check_files(output: Path, score: Path | None, save_replay: Path | None) -> None:
-    if score == output:
-        raise typer.BadParameter("name another file than the song's", param_hint="--score")
-    if save_replay in (output, score) and save_replay is not None:
-        raise typer.BadParameter("name another file than the others", param_hint="--save-replay")
+def _sing(asked: Asked, files: Files, server: str, key: str) -> None:
+    """Have the song made, and tell what came of it. Raises the project's errors."""
+    from server.commands.song import Wish, format_of
+
+    kind = format_of(files.output)
+    payload = asked.request() | {"output_format": kind}
+    wish = Wish(payload, files.output, files.score, files.save_replay, secrets.token_hex(4))
+    sung = _sung(wish, server, key)
+    for note in sung.notes:
+        say(note)
+    length = "" if sung.seconds is None else f"  {sung.seconds:.1f} s"
+    typer.echo(f"{files.output}{length}  seed {payload.get('seed', sung.seed)}")
 
 
 def _sung(wish: "Wish", server: str, key: str) -> "Sung":
