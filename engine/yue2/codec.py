@@ -55,9 +55,9 @@ class Codec:
         def tell(done: int, of: int) -> None:
             control.report(ANALYSING, done / of, tiles=done, of=of)
 
-        with self._parts.encoder(control, allowed) as vae:
-            control.report(ANALYSING, 0.0)
-            return vae.encode(samples, control.check_cancelled, tell, allowed.core_frames)
+        vae = self._parts.encoder(control, allowed)
+        control.report(ANALYSING, 0.0)
+        return vae.encode(samples, control.check_cancelled, tell, allowed.core_frames)
 
     def finished(self, samples: Samples, output_format: str, peak_clip: int, control: Control) -> Samples:
         """Decoded samples at the level that a song has, changed in place; as they are for 32-bit WAV."""

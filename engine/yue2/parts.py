@@ -1,7 +1,6 @@
 """The loaded model: its halves, the VAE, and the cache that both halves share."""
 
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from math import prod
@@ -13,9 +12,9 @@ from engine.control import Check, Control
 from engine.yue2.decoding.graphs import Graphs
 from engine.yue2.files.checkpoint import Checkpoint
 from engine.yue2.files.config import ModelConfig, VaeConfig
-from engine.yue2.files.digests import verify_weights
+from engine.yue2.files.digests import Verification
 from engine.yue2.files.tensors import TensorSpec, acoustic_names, decoder_names, model_tensors, vae_tensors
-from engine.yue2.machine.device import give_back, settle
+from engine.yue2.machine.device import give_back, settle, turn_to
 from engine.yue2.machine.memory import Allowance
 from engine.yue2.machine.residency import Residency
 from engine.yue2.network.acoustic import Acoustic
@@ -24,7 +23,7 @@ from engine.yue2.network.kv_cache import KvCache
 from engine.yue2.network.precision import Precision
 from engine.yue2.network.rotary import Rotary
 from engine.yue2.network.weights import SLICE_VALUES, load_acoustic, load_decoder
-from engine.yue2.stages import ACOUSTIC_PART, DECODER_PART, LOADING, VAE_PART
+from engine.yue2.stages import ACOUSTIC_PART, DECODER_PART, ENCODER_PART, LOADING, VAE_PART
 from engine.yue2.vae.autoencoder import Vae
 
 _VERIFIED = 0.5  # share of loading that is over once the digests are verified
@@ -52,7 +51,7 @@ class LoadedDecoder:
 
 
 class Parts:
-    """Owner of the cache and, through its residency, of the loaded halves and the VAE's decoder.
+    """Owner of the cache and, through its residency, of the loaded halves and the VAE's.
 
     Weights are verified against their digests and loaded when a part is first asked for, in phase `loading`. Used by
     the working thread only, but for `loaded`. Loading raises CheckpointError, NumericalError and OutOfMemory.
@@ -61,11 +60,13 @@ class Parts:
     def __init__(self, source: Source, positions: int) -> None:
         """Loads nothing; `positions` is the length of the cache's sequences."""
         self._source = source
+        self._verification = Verification(source.digest_file)
         self._cache = self._new_cache(positions)
         self._residency: Residency[LoadedDecoder, Acoustic, Vae] = Residency(
             self._load_decoder,
             self._load_acoustic,
             self._load_vae,
+            self._load_encoder,
             settle=partial(settle, source.device),
             give_back=partial(give_back, source.device),
         )
@@ -73,7 +74,7 @@ class Parts:
     @property
     def loaded(self) -> frozenset[str]:
         """The parts that are loaded; from any thread, and soon out of date there."""
-        names = (DECODER_PART, ACOUSTIC_PART, VAE_PART)
+        names = (DECODER_PART, ACOUSTIC_PART, VAE_PART, ENCODER_PART)
         return frozenset(
             name for name, loaded in zip(names, self._residency.is_loaded, strict=True) if loaded
         )
@@ -97,18 +98,11 @@ class Parts:
             self._cache.release()
         return self._residency.vae(control, alone=allowed.staged)
 
-    @contextmanager
-    def encoder(self, control: Control, allowed: Allowance) -> Iterator[Vae]:
-        """The VAE with its encoder, which is loaded for this use only."""
+    def encoder(self, control: Control, allowed: Allowance) -> Vae:
+        """The VAE with its encoder loaded."""
         if allowed.staged:
-            self.release()
-        with self._verified(self._source.vae_folder, vae_tensors(self._source.vae), control) as checkpoint:
-            vae = Vae(checkpoint, self._source.vae, self._source.device)
-            vae.load_encoder(
-                _Loading(control, sum(_is_encoder(name) for name in vae_tensors(self._source.vae)))
-            )
-            yield vae
-        give_back(self._source.device)
+            self._cache.release()
+        return self._residency.encoder(control, alone=allowed.staged)
 
     def release(self) -> None:
         """Give all memory back; the next that asks loads again."""
@@ -141,6 +135,13 @@ class Parts:
             vae.load_decoder(_Loading(control, sum(not _is_encoder(name) for name in tensors)))
         return vae
 
+    def _load_encoder(self, control: Control) -> Vae:
+        tensors = vae_tensors(self._source.vae)
+        with self._verified(self._source.vae_folder, tensors, control) as checkpoint:
+            vae = Vae(checkpoint, self._source.vae, self._source.device)
+            vae.load_encoder(_Loading(control, sum(map(_is_encoder, tensors))))
+        return vae
+
     def _rotary(self) -> Rotary:
         return Rotary(self._source.model, self._source.device, self._source.precision.residual)
 
@@ -148,10 +149,10 @@ class Parts:
         return self._verified(self._source.model_folder, model_tensors(self._source.model), control)
 
     def _verified(self, folder: Path, tensors: Mapping[str, TensorSpec], control: Control) -> Checkpoint:
+        """A checkpoint of weights that are known to be right; what loads it works on the device from here on."""
         control.report(LOADING, 0.0)
-        verify_weights(
-            folder, self._source.digest_file, control.check_cancelled, partial(_verifying, control)
-        )
+        turn_to(self._source.device)
+        self._verification.verify(folder, control.check_cancelled, partial(_verifying, control))
         return Checkpoint(folder, tensors)
 
     def _loading(self, control: Control, names: Iterable[str]) -> Check:

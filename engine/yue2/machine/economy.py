@@ -40,28 +40,30 @@ class Economy:
         Raises OutOfMemory where that does not help, and whatever else the stage raises.
         """
         if not self._is_reduced:
-            try:
-                return stage(self.allowance)
-            except (MemoryError, RuntimeError, OutOfMemory) as error:
-                if not ran_out(error):
-                    raise
-            # Behind the handler, so that neither the error nor its frames hold tensors any more.
+            if made := self._tried(stage):
+                return made[0]
             self._is_reduced = True
             self.allowance = self.allowance.reduced(self._positions)
             self._release()
-        return self._last_try(stage)
+        if made := self._tried(stage):
+            return made[0]
+        self._release()
+        raise OutOfMemory(
+            "Even one song with one part of the model loaded needs more memory than there is; ask for a shorter "
+            "one, close other programs, or choose another device or a smaller precision."
+        )
 
-    def _last_try(self, stage: Callable[[Allowance], T]) -> T:
+    def _tried(self, stage: Callable[[Allowance], T]) -> tuple[T, ...]:
+        """What the stage gives, as a tuple of one; none where memory ran out.
+
+        So whoever asks releases behind the handler, where neither the error nor its frames hold tensors any more.
+        """
         try:
-            return stage(self.allowance)
+            return (stage(self.allowance),)
         except (MemoryError, RuntimeError, OutOfMemory) as error:
             if not ran_out(error):
                 raise
-            self._release()
-            raise OutOfMemory(
-                "Even one song with one part of the model loaded needs more memory than there is; ask for a shorter "
-                "one, close other programs, or choose another device or a smaller precision."
-            ) from error
+        return ()
 
 
 def ran_out(error: Exception) -> bool:

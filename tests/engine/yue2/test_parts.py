@@ -1,5 +1,6 @@
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -61,8 +62,40 @@ def test_parts_come_and_go_where_they_are_loaded_alone(parts: Parts) -> None:
     assert (sorted(parts.loaded), cache.slots) == (["acoustic"], 2)
     parts.vae(Watch(), STAGED)
     assert (sorted(parts.loaded), cache.slots) == (["vae"], 0)
-    with parts.encoder(Watch(), STAGED) as vae:
-        assert (parts.loaded, vae.encoder_bytes > 0, vae.decoder_bytes) == (frozenset(), True, 0)
+    vae = parts.encoder(Watch(), STAGED)
+    assert (sorted(parts.loaded), vae.encoder_bytes > 0, vae.decoder_bytes) == (["encoder"], True, 0)
+    parts.vae(Watch(), STAGED)
+    assert sorted(parts.loaded) == ["vae"]
+
+
+def test_the_encoder_is_kept_where_parts_are_kept(parts: Parts) -> None:
+    vae = parts.encoder(Watch(), KEPT)
+    parts.vae(Watch(), KEPT)
+    again = Watch()
+    assert parts.encoder(again, KEPT) is vae
+    assert (again.reports, sorted(parts.loaded)) == ([], ["encoder", "vae"])
+    parts.release()
+    assert parts.loaded == frozenset()
+
+
+def test_weights_are_verified_once_in_a_process_even_if_that_cannot_be_written_down(
+    source: Source, tmp_path: Path
+) -> None:
+    (tmp_path / "held").mkdir()
+    parts, watches = Parts(replace(source, digest_file=tmp_path / "held"), 600), [Watch(), Watch()]
+    for watch in watches:
+        parts.vae(watch, KEPT)
+        parts.release()
+    assert watches[0].checks > watches[1].checks  # those between the slices that were read
+
+
+def test_a_card_is_turned_to_before_it_is_loaded(source: Source, monkeypatch: pytest.MonkeyPatch) -> None:
+    turned: list[torch.device] = []
+    monkeypatch.setattr("engine.yue2.parts.turn_to", turned.append)
+    parts = Parts(source, 600)
+    parts.encoder(Watch(), KEPT)
+    parts.vae(Watch(), KEPT)
+    assert turned == [CPU, CPU]
 
 
 def test_another_length_of_sequences_loads_anew(parts: Parts) -> None:

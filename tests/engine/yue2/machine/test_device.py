@@ -1,5 +1,6 @@
 import ctypes
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -17,6 +18,7 @@ from engine.yue2.machine.device import (
     pin_numerics,
     settle,
     threads_of,
+    turn_to,
 )
 
 
@@ -94,6 +96,18 @@ def test_the_limit_of_a_control_group_counts(tmp_path: Path, limit: str, expecte
     assert device._machine_memory(meminfo, tmp_path) == expected
 
 
+@pytest.mark.parametrize(
+    ("stat", "free"),
+    [("anon 5\ninactive_file 262144\nactive_file 7\n", 4.25), ("anon 5\n", 4), ("inactive_file x\n", 4)],
+)
+def test_pages_that_nobody_uses_are_not_needed(tmp_path: Path, stat: str, free: float) -> None:
+    (tmp_path / "meminfo").write_text("MemTotal:  8192 kB\nMemAvailable: 6144 kB\n")
+    (tmp_path / "memory.max").write_text(f"{5 * 2**20}\n")
+    (tmp_path / "memory.current").write_text(f"{2**20}\n")
+    (tmp_path / "memory.stat").write_text(stat)
+    assert device._machine_memory(tmp_path / "meminfo", tmp_path) == Memory(5 * 2**20, int(free * 2**20))
+
+
 def test_a_machine_without_proc_is_asked_for_its_pages(tmp_path: Path) -> None:
     memory = device._machine_memory(tmp_path / "none", tmp_path)
     assert memory.free_bytes == memory.total_bytes // 2 > 0
@@ -119,6 +133,16 @@ def test_numerics_are_those_of_the_reference() -> None:
     assert not any(settings)
     assert cudnn.deterministic
     assert torch.get_float32_matmul_precision() == "highest"
+    chosen: Callable[[], bool] = torch.backends.cuda.cudnn_sdp_enabled
+    assert not chosen()
+
+
+def test_a_thread_turns_to_its_card_and_to_no_processor(monkeypatch: pytest.MonkeyPatch) -> None:
+    turned: list[torch.device] = []
+    monkeypatch.setattr(torch.cuda, "set_device", turned.append)
+    turn_to(torch.device("cpu"))
+    turn_to(torch.device("cuda", 1))
+    assert turned == [torch.device("cuda", 1)]
 
 
 def test_a_card_is_waited_for_and_gives_back_what_it_keeps(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,3 +1,5 @@
+import weakref
+
 import pytest
 import torch
 
@@ -73,6 +75,25 @@ def test_a_second_failure_is_the_end(error: Exception) -> None:
     with pytest.raises(OutOfMemory, match="Even one song"):
         Economy(FULL, 900, release).run(Stage(MemoryError(), error))
     assert release.count == 2
+
+
+def test_what_a_failed_stage_held_is_gone_when_memory_is_given_back() -> None:
+    class Tensor:
+        """Something that takes memory."""
+
+    alive = weakref.WeakSet[Tensor]()
+
+    def stage(_: Allowance) -> None:
+        held = Tensor()
+        alive.add(held)
+        raise MemoryError
+
+    counts: list[int] = []
+    economy = Economy(FULL, 900, lambda: counts.append(len(alive)))
+    with pytest.raises(OutOfMemory) as ended:
+        economy.run(stage)
+    assert counts == [0, 0]
+    assert (ended.value.__cause__, ended.value.__context__) == (None, None)
 
 
 @pytest.mark.parametrize("failures", [0, 1])

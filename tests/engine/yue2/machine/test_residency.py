@@ -24,6 +24,7 @@ class Shelf:
             self.loader("decoder"),
             self.loader("acoustic"),
             self.loader("vae"),
+            self.loader("encoder"),
             settle=self.settle,
             give_back=self.give_back,
         )
@@ -56,6 +57,7 @@ def everything(shelf: Shelf, *, alone: bool) -> list[list[str]]:
         shelf.residency.decoder,
         shelf.residency.acoustic,
         shelf.residency.vae,
+        shelf.residency.encoder,
         shelf.residency.acoustic,
     ):
         ask(control, alone=alone)
@@ -65,16 +67,16 @@ def everything(shelf: Shelf, *, alone: bool) -> list[list[str]]:
 
 def test_parts_that_are_kept_are_loaded_once() -> None:
     shelf = Shelf()
-    assert everything(shelf, alone=False)[-1] == ["acoustic", "decoder", "vae"]
-    assert shelf.loads == ["decoder", "acoustic", "vae"]
-    assert shelf.residency.is_loaded == (True, True, True)
+    assert everything(shelf, alone=False)[-1] == ["acoustic", "decoder", "encoder", "vae"]
+    assert shelf.loads == ["decoder", "acoustic", "vae", "encoder"]
+    assert shelf.residency.is_loaded == (True, True, True, True)
 
 
 def test_a_part_alone_has_the_others_released_first() -> None:
     shelf = Shelf()
-    assert everything(shelf, alone=True) == [["decoder"], ["acoustic"], ["vae"], ["acoustic"]]
-    assert shelf.given_back == 3
-    assert shelf.residency.is_loaded == (False, True, False)
+    assert everything(shelf, alone=True) == [["decoder"], ["acoustic"], ["vae"], ["encoder"], ["acoustic"]]
+    assert shelf.given_back == 4
+    assert shelf.residency.is_loaded == (False, True, False, False)
 
 
 def test_the_same_part_alone_again_is_not_loaded_again() -> None:
@@ -89,7 +91,7 @@ def test_a_loader_that_fails_leaves_the_part_unloaded_and_can_try_again() -> Non
     shelf.failing = True
     with pytest.raises(MemoryError):
         shelf.residency.vae(Uncontrolled(), alone=False)
-    assert shelf.residency.is_loaded == (False, False, False)
+    assert shelf.residency.is_loaded == (False, False, False, False)
     shelf.failing = False
     assert shelf.residency.vae(Uncontrolled(), alone=False) is shelf.alive["vae"]
 
