@@ -47,10 +47,14 @@ def decode(
     takes = [Take(song, rule) for song in songs]
     branches = (False,) if guidance == 1 else (False, True)
     decoder.cache.reserve(len(takes) * len(branches))
+    exact = graphs is None and decoder.cache.device.type == "cpu"
     with torch.inference_mode():  # not around what the cache allocates, which others write too
         sequences = [take.sequence(negative) for negative in branches for take in takes]
-        states = read_all(decoder, sequences, check)  # (slots, hidden)
-        batch = _begun(decoder, takes, rule, guidance, check, graphs)
+        states = read_all(decoder, sequences, check, masked=not exact)  # (slots, hidden)
+        if exact:
+            batch: Batch = ExactBatch(decoder, takes, rule, guidance, check)
+        else:
+            batch = _begun(decoder, takes, rule, guidance, graphs)
         for drawn in _draws(batch, states, takes):
             check()
             _accept(drawn(), takes, decoder)
@@ -59,15 +63,8 @@ def decode(
 
 
 def _begun(
-    decoder: Decoder,
-    takes: Sequence[Take],
-    rule: Rule,
-    guidance: float,
-    check: Check,
-    graphs: Graphs | None,
-) -> Batch:
-    if graphs is None and decoder.cache.device.type == "cpu":
-        return ExactBatch(decoder, takes, rule, guidance, check)
+    decoder: Decoder, takes: Sequence[Take], rule: Rule, guidance: float, graphs: Graphs | None
+) -> StaticBatch:
     shape = Shape.of(len(takes), rule, guidance)
     batch = StaticBatch(decoder, shape) if graphs is None else graphs.batch(shape)
     batch.begin(takes, rule, guidance)

@@ -9,11 +9,16 @@ from engine.yue2.network.backbone import Decoder
 from engine.yue2.network.kv_cache import KvCache
 
 
-def read_all(decoder: Decoder, sequences: Sequence[tuple[int, ...]], check: Check) -> torch.Tensor:
+def read_all(
+    decoder: Decoder, sequences: Sequence[tuple[int, ...]], check: Check, *, masked: bool
+) -> torch.Tensor:
     """Read sequence i into slot i from its start; the last positions' states (sequences, hidden).
 
-    The songs of a batch mostly have the same prompt, and reading it takes a processor seconds.
+    The songs of a batch mostly have the same prompt, and reading it takes a processor seconds. Where the steps that
+    follow are `masked`, they read beyond what is written, so that the slots are cleared first.
     """
+    if masked:
+        decoder.cache.clear(len(sequences))
     slots: dict[tuple[int, ...], int] = {}
     states: list[torch.Tensor] = []
     for slot, sequence in enumerate(sequences):
@@ -28,7 +33,5 @@ def read_all(decoder: Decoder, sequences: Sequence[tuple[int, ...]], check: Chec
 
 
 def _copy(cache: KvCache, source: int, target: int, length: int) -> None:
-    if cache.device.type != "cpu":
-        cache.clear(target)  # a mask reads beyond what is written
     for kept in (cache.keys, cache.values):
         kept[:, target, :, :length].copy_(kept[:, source, :, :length])

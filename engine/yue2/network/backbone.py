@@ -40,8 +40,6 @@ class Decoder:
 
         Checks between layers and within long ones. Gives the last position's state (1, hidden), ready for `logits`.
         """
-        if start == 0 and self.cache.device.type != "cpu":
-            self.cache.clear(slot)  # a mask reads beyond what is written
         rows = self.embed(torch.tensor(tokens, device=self.cache.device))  # (tokens, hidden)
         for index, layer in enumerate(self._layers_for(len(tokens))):
             check()

@@ -30,11 +30,6 @@ class KvCache:
         """How many sequences there is room for."""
         return self.keys.shape[1]
 
-    @property
-    def bytes_per_slot(self) -> int:
-        """Bytes of one sequence at full capacity, keys and values."""
-        return 2 * self._layers * self._kv_heads * self.capacity * self._head_dim * self.dtype.itemsize
-
     def reserve(self, slots: int) -> None:
         """Room for at least so many sequences; growing forgets what was kept, so it is done between songs only.
 
@@ -50,10 +45,10 @@ class KvCache:
         self.generation += 1
         self.keys, self.values = self._allocate(0), self._allocate(0)
 
-    def clear(self, slot: int) -> None:
-        """Zero one sequence: positions that a mask hides count nothing only where they hold finite numbers."""
-        self.keys[:, slot].zero_()
-        self.values[:, slot].zero_()
+    def clear(self, slots: int) -> None:
+        """Zero the first sequences: positions that a mask hides count nothing only where they hold finite numbers."""
+        self.keys[:, :slots].zero_()
+        self.values[:, :slots].zero_()
 
     def write(self, layer: int, slot: int, first: int, keys: torch.Tensor, values: torch.Tensor) -> None:
         """Keep keys and values, each (rows, kv_heads, head_dim), at positions first..first+rows-1."""

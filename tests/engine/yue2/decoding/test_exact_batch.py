@@ -39,7 +39,9 @@ def test_songs_that_have_ended_leave_the_batch(
     branches = (False,) if guidance == 1 else (False, True)
     sequences = [take.sequence(negative) for negative in branches for take in takes]
     batch = ExactBatch(decoder, takes, rule, guidance, unchecked)
-    for token, take in zip(batch.first(read_all(decoder, sequences, unchecked))(), takes, strict=True):
+    for token, take in zip(
+        batch.first(read_all(decoder, sequences, unchecked, masked=False))(), takes, strict=True
+    ):
         take.accept(token)
     takes[1].accept(MUSIC_END)
     batch.next()()

@@ -75,6 +75,16 @@ def test_songs_of_a_batch_are_what_they_are_alone(ending: Decoder, golden: Golde
     assert len({each.fed - len(song.prefix) for song, each in zip(songs, alone, strict=True)}) > 1
 
 
+def test_what_the_cache_held_before_does_not_matter(decoder: Decoder, golden: Golden, way: Way) -> None:
+    run = reference_run(golden, "semantic_cfg2_sampled").shorter(5)
+    pair = run.of(run.songs[0], replace(run.songs[0], seed=6))  # of one prefix, which is read once and copied
+    graphs = way(decoder)
+    expected = pair.decode(decoder, graphs=graphs)
+    for kept in (decoder.cache.keys, decoder.cache.values):
+        kept.fill_(torch.nan)
+    assert pair.decode(decoder, graphs=graphs) == expected
+
+
 def test_the_cache_holds_what_was_fed(ending: Decoder, golden: Golden, way: Way) -> None:
     run = reference_run(golden, "semantic_sampled_seed831001").shorter(64)
     (song,) = run.decode(ending, graphs=way(ending))
