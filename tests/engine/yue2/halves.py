@@ -33,18 +33,28 @@ class Halves:
 
 
 def open_halves(
-    checkpoint: Checkpoint, config: ModelConfig, wish: str = "fp32", slots: int = 3, capacity: int = 256
+    checkpoint: Checkpoint,
+    config: ModelConfig,
+    wish: str = "fp32",
+    slots: int = 3,
+    capacity: int = 256,
+    device: torch.device = CPU,
 ) -> Halves:
-    return halves_of(checkpoint, config, choose(CPU, wish), slots, capacity)
+    return halves_of(checkpoint, config, choose(device, wish), slots, capacity, device)
 
 
 def halves_of(
-    checkpoint: Checkpoint, config: ModelConfig, precision: Precision, slots: int = 3, capacity: int = 256
+    checkpoint: Checkpoint,
+    config: ModelConfig,
+    precision: Precision,
+    slots: int = 3,
+    capacity: int = 256,
+    device: torch.device = CPU,
 ) -> Halves:
-    cache = KvCache(config, CPU, precision.cache, slots, capacity)
-    rotary = Rotary(config, CPU, precision.residual)
-    decoder = load_decoder(checkpoint, config, CPU, precision, unchecked)
-    acoustic = load_acoustic(checkpoint, config, CPU, precision, unchecked)
+    cache = KvCache(config, device, precision.cache, slots, capacity)
+    rotary = Rotary(config, device, precision.residual)
+    decoder = load_decoder(checkpoint, config, device, precision, unchecked)
+    acoustic = load_acoustic(checkpoint, config, device, precision, unchecked)
     return Halves(Decoder(decoder, config, cache, rotary), Acoustic(acoustic, config, cache, rotary), cache)
 
 
