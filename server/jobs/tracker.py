@@ -20,7 +20,8 @@ class StageTracker:
 
     Owned by the lock of the job's queue. Times are monotonic seconds. Entering another phase ends the one before;
     stages skipped on the way count as done; a phase that no stage ahead names is shown, but moves nothing. A stage
-    that began as a budget and whose size was told since teaches that size too.
+    that began as a budget and whose size was told since teaches that size too; one that is still a budget when it is
+    over teaches nothing, since nobody knows how much was done in its time.
     """
 
     def __init__(self, model: str, stages: tuple[Stage, ...]) -> None:
@@ -92,11 +93,10 @@ class StageTracker:
     def _leave(self, rates: RateBook, now: float) -> None:
         if self._planned:
             stage = self._stages[self._index]
-            rates.learn(
-                self._model, self.phase, rates.sized(self._model, stage).units, now - self._entered_at
-            )
-            if self._index in self._unsized and stage.source != "budget":
-                rates.learn_size(self._model, stage)
+            if stage.source != "budget":
+                rates.learn(self._model, self.phase, stage.units, now - self._entered_at)
+                if self._index in self._unsized:
+                    rates.learn_size(self._model, stage)
             self._index += 1
             self._planned = False
 

@@ -147,12 +147,22 @@ def test_a_size_that_was_told_teaches_what_to_expect_of_the_next_song() -> None:
     assert rates.estimate("m", [budget]) == Estimate(45.0, True, "history")
 
 
-def test_a_budget_that_nobody_corrected_teaches_speed_alone() -> None:
+def test_a_budget_that_nobody_corrected_teaches_nothing() -> None:
     budget = Stage("sing", 900.0, "budget")
     tracker, rates = started(budget), RateBook()
     tracker.advance(rates, "sing", 0.0, {}, 100.0)
-    tracker.finish(rates, 1000.0)
-    assert rates.estimate("m", [budget]) == Estimate(900.0, True, "budget")
+    tracker.finish(rates, 145.0)
+    assert rates.estimate("m", [budget]) == Estimate(900.0, False, "budget")
+    assert rates.to_json() == RateBook().to_json()
+
+
+def test_a_budget_whose_size_earlier_songs_tell_teaches_nothing_either() -> None:
+    budget = Stage("sing", 900.0, "budget")
+    tracker, rates = started(budget), RateBook()
+    rates.learn_size("m", Stage("sing", 90.0))
+    tracker.advance(rates, "sing", 0.0, {}, 100.0)
+    tracker.finish(rates, 145.0)
+    assert rates.estimate("m", [budget]) == Estimate(90.0, False, "history")
 
 
 def test_a_shorter_rest_moves_progress_at_once() -> None:
