@@ -96,9 +96,8 @@ def set_up_logging(ring: LogRing, level: str, stream: TextIO) -> None:
     written.setFormatter(LineFormatter())
     logging.basicConfig(level=level.upper(), handlers=[ring, written], force=True)
     logging.getLogger("uvicorn").setLevel(max(logging.WARNING, logging.getLogger().level))
-    logging.getLogger("python_multipart").setLevel(
-        logging.ERROR
-    )  # it warns of clients' forms, which are answered
+    # It warns of clients' forms, which are answered.
+    logging.getLogger("python_multipart").setLevel(logging.ERROR)
     logging.captureWarnings(capture=True)
 
 

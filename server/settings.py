@@ -215,11 +215,11 @@ def load(environ: Mapping[str, str]) -> Settings:
         for name in Settings.model_fields
         if environ.get(_variable(name), "").strip()
     }
-    for one, other in (("model", "vae"), ("vae", "model")):
-        if one in values and other not in values:
-            raise SettingsError(
-                f"{_variable(one)} is set but {_variable(other)} is not; set both for YuE2, or neither."
-            )
+    if ("model" in values) != ("vae" in values):
+        one, other = ("model", "vae") if "model" in values else ("vae", "model")
+        raise SettingsError(
+            f"{_variable(one)} is set but {_variable(other)} is not; set both for YuE2, or neither."
+        )
     try:
         return Settings(**values)
     except ValidationError as error:
