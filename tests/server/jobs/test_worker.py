@@ -349,6 +349,22 @@ def test_what_is_idle_is_unloaded_once_on_the_working_thread(failing: bool) -> N
     assert resting.tidied == 4
 
 
+def test_what_the_only_job_loaded_is_unloaded_where_the_server_stops_during_it() -> None:
+    resting, started, let_go = Resting(60.0), threading.Event(), threading.Event()
+
+    def work(control: JobControl) -> None:
+        started.set()
+        assert let_go.wait(PATIENCE)
+
+    resting.queue.admit(make_job("a", work))
+    resting.queue.release("a")
+    assert started.wait(PATIENCE)
+    resting.queue.close()
+    let_go.set()
+    assert resting.worker.stop(PATIENCE)
+    assert resting.unloaded.qsize() == 1
+
+
 @pytest.mark.parametrize(("after_seconds", "works"), [(None, True), (60.0, True), (0.001, False)])
 def test_what_is_loaded_at_the_end_is_unloaded_then(after_seconds: float | None, works: bool) -> None:
     resting = Resting(after_seconds)
