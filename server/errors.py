@@ -235,6 +235,7 @@ ANSWERS: Final[Mapping[type[Exception], Answer]] = {
     storage.OutputLocked: _INTERNAL,
     jobs.JobError: _INTERNAL,
     jobs.QueueFull: Answer(429, "queue_full", retry=True),
+    jobs.InputsFull: Answer(429, "too_many_uploads", retry=True),
     jobs.QueueClosed: Answer(503, "shutting_down"),
     jobs.UnknownJob: Answer(404, "unknown_job"),
     jobs.JobCancelled: Answer(409, "cancelled"),

@@ -33,6 +33,8 @@ CONNECTIONS: Final = 512
 MAX_BODY_BYTES: Final = 64 * 1024 * 1024
 MAX_JSON_BYTES: Final = 2 * 1024 * 1024
 MAX_REQUEST_PART_BYTES: Final = 1024 * 1024  # the JSON beside an upload
+MAX_LATENT_BYTES: Final = 6 * 1024 * 1024  # 983.04 s, the longest song, of 64 float32 numbers a row
+MAX_INPUT_BYTES: Final = 512 * 1024 * 1024  # uploads of all jobs together, waiting and running
 SOCKET_SECONDS: Final = 15.0
 BODY_SECONDS: Final = 300.0
 

@@ -2,6 +2,7 @@
 
 JobError
 ├── QueueFull        every slot is taken; nothing was admitted
+├── InputsFull       what jobs have uploaded takes all the memory it may; nothing was admitted
 ├── QueueClosed      the server is stopping; nothing was admitted
 ├── UnknownJob       the queue holds no job of that id (ended jobs are forgotten)
 ├── JobCancelled     raised inside running work whose user cancelled it
@@ -21,6 +22,16 @@ class QueueFull(JobError):
 
     def __init__(self, limit: int) -> None:
         super().__init__(f"All {limit} places of the queue are taken; wait a few seconds and submit again.")
+        self.limit = limit
+
+
+class InputsFull(JobError):
+    """What jobs have uploaded takes all the memory it may, `limit` bytes."""
+
+    def __init__(self, limit: int) -> None:
+        super().__init__(
+            f"Waiting jobs hold as much of the {limit} bytes for uploads as there is; try again when some are done."
+        )
         self.limit = limit
 
 

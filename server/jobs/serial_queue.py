@@ -1,6 +1,7 @@
 """The bounded queue before the one worker."""
 
 import logging
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -8,7 +9,14 @@ from dataclasses import dataclass
 from functools import partial
 
 from server.jobs.containment import contained, outline
-from server.jobs.errors import INTERRUPTED_CODE, INTERRUPTED_MESSAGE, QueueClosed, QueueFull, UnknownJob
+from server.jobs.errors import (
+    INTERRUPTED_CODE,
+    INTERRUPTED_MESSAGE,
+    InputsFull,
+    QueueClosed,
+    QueueFull,
+    UnknownJob,
+)
 from server.jobs.job import Job, JobControl, JobState, JobView
 from server.jobs.lineup import Lineup
 from server.jobs.rates import RateBook, total
@@ -59,6 +67,8 @@ def _nobody(id: str) -> None:
 class SerialQueue:
     """Admits at most `limit` jobs, the running one included, and gives them out one at a time in admission order.
 
+    All of them together may hold `most_input_bytes` of uploads.
+
     Owns its jobs' mutable fields through one condition; every method may be called from any thread. `on_change` is
     called outside the condition, by whatever thread made the change: with a job's id where that job changed, with
     `EVERYONE` where positions of waiting jobs moved. It should not block; what it raises is logged, no more.
@@ -73,6 +83,7 @@ class SerialQueue:
         monotonic: Callable[[], float] = time.monotonic,
         rates: RateBook | None = None,
         stalled_after_seconds: float = 60.0,
+        most_input_bytes: int = sys.maxsize,
     ) -> None:
         if limit < 1:
             raise ValueError("A queue needs at least one place; raise its limit.")
@@ -82,6 +93,7 @@ class SerialQueue:
         self._monotonic = monotonic
         self._rates = RateBook() if rates is None else rates
         self._stalled_after_seconds = stalled_after_seconds
+        self._most_input_bytes = most_input_bytes
         self._changed = threading.Condition(threading.Lock())
         self._lineup = Lineup()
         self._closed = False
@@ -89,20 +101,22 @@ class SerialQueue:
         self._ended = {JobState.DONE: 0, JobState.FAILED: 0, JobState.CANCELLED: 0}
         self._publish()
 
-    def check_admitting(self) -> None:
-        """QueueFull or QueueClosed where `admit` would refuse now; reserves and counts nothing."""
+    def check_admitting(self, input_bytes: int = 0) -> None:
+        """QueueFull, InputsFull or QueueClosed where `admit` would refuse now; reserves and counts nothing."""
         if self._closed:
             raise QueueClosed
         if not self._snapshot.accepting:
             raise QueueFull(self._limit)
+        if input_bytes > self._most_input_bytes - self._input_bytes:
+            raise InputsFull(self._most_input_bytes)
 
     def admit(self, job: Job) -> None:
         """Reserve a slot; the job then waits for `release` or `withdraw`.
 
-        QueueFull, QueueClosed; ValueError where a job of that id is held.
+        QueueFull, InputsFull, QueueClosed; ValueError where a job of that id is held.
         """
         with self._changed:
-            self.check_admitting()
+            self.check_admitting(job.input_bytes)
             self._lineup.add(job)
             self._publish()
 
@@ -271,6 +285,7 @@ class SerialQueue:
     def _publish(self) -> None:
         """Replace the snapshot; under the condition."""
         active, pending = self._lineup.active, len(self._lineup)
+        self._input_bytes = sum(job.input_bytes for job in self._lineup)
         self._snapshot = QueueSnapshot(
             limit=self._limit,
             pending=pending,

@@ -26,6 +26,7 @@ def make_job(
     *,
     stages: tuple[Stage, ...] = (),
     operation: str = "synth",
+    input_bytes: int = 0,
 ) -> Job:
     """A job with everything set that a test does not care about."""
-    return Job(id, operation, "sketch", "owner", 990.0, stages, work)
+    return Job(id, operation, "sketch", "owner", 990.0, stages, work, input_bytes=input_bytes)

@@ -2,6 +2,7 @@ import pytest
 
 from server.jobs.errors import (
     INTERRUPTED_MESSAGE,
+    InputsFull,
     JobCancelled,
     JobError,
     JobInterrupted,
@@ -15,6 +16,10 @@ from server.jobs.errors import (
     ("error", "message"),
     [
         (QueueFull(8), "All 8 places of the queue are taken; wait a few seconds and submit again."),
+        (
+            InputsFull(64),
+            "Waiting jobs hold as much of the 64 bytes for uploads as there is; try again when some are done.",
+        ),
         (QueueClosed(), "The server is shutting down; submit again once it is back."),
         (UnknownJob("ab"), "No job 'ab' is queued or running here; check the id."),
         (JobCancelled(), "The job was cancelled."),
@@ -27,7 +32,7 @@ def test_each_error_says_what_to_do(error: JobError, message: str) -> None:
 
 
 def test_errors_carry_what_they_are_about() -> None:
-    assert QueueFull(3).limit == 3
+    assert QueueFull(3).limit == InputsFull(3).limit == 3
     assert UnknownJob("ab").id == "ab"
 
 

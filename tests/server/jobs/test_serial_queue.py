@@ -13,6 +13,7 @@ from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, invaria
 from server.jobs.errors import (
     INTERRUPTED_CODE,
     INTERRUPTED_MESSAGE,
+    InputsFull,
     JobCancelled,
     JobInterrupted,
     QueueClosed,
@@ -164,6 +165,52 @@ def test_cancelling_a_queued_job_frees_its_place_at_once() -> None:
         queue.view("b")
     queue.cancel("c")
     assert queue.told == ["b", EVERYONE, "c"]
+
+
+def full_of_inputs() -> SerialQueue:
+    """A queue of four places whose running job and waiting one hold all 100 bytes of uploads there may be."""
+    queue = SerialQueue(4, most_input_bytes=100)
+    for id, size in (("a", 60), ("b", 40)):
+        queue.admit(make_job(id, input_bytes=size))
+        queue.release(id)
+    assert queue.take() is not None
+    return queue
+
+
+def test_what_jobs_have_uploaded_is_bounded_together() -> None:
+    queue = full_of_inputs()
+    for refused in (partial(queue.check_admitting, 1), partial(queue.admit, make_job("c", input_bytes=1))):
+        with pytest.raises(InputsFull) as refusal:
+            refused()
+        assert refusal.value.limit == 100
+    queue.check_admitting()
+    queue.admit(make_job("d"))
+    assert queue.snapshot().pending == 3
+
+
+@pytest.mark.parametrize("ending", ["settle", "cancel", "withdraw", "close"])
+def test_uploads_are_let_go_however_their_job_ends(ending: str) -> None:
+    queue = SerialQueue(2, most_input_bytes=100)
+    job = make_job("a", input_bytes=100)
+    queue.admit(job)
+    if ending == "withdraw":
+        queue.withdraw("a")
+    else:
+        queue.release("a")
+    if ending == "cancel":
+        queue.cancel("a")
+    if ending == "settle":
+        assert queue.take() is job
+        with pytest.raises(InputsFull):
+            queue.check_admitting(1)
+        queue.settle(job, JobState.FAILED)
+    if ending == "close":
+        queue.close()
+        assert queue._input_bytes == 0
+        return
+    queue.admit(make_job("b", input_bytes=100))
+    with pytest.raises(InputsFull):
+        queue.check_admitting(1)
 
 
 def test_cancelling_an_admitted_job_moves_nobody() -> None:
