@@ -1,6 +1,7 @@
 """What the server asks of a model that makes songs, and what it gets back.
 
-All methods but `describe`, the `check…`, the `…stages` and `notes` run on the one working thread.
+All methods but `describe`, the `check…`, the `…stages` and `notes` run on the one working thread; properties are read
+by any.
 """
 
 from collections.abc import Iterator
@@ -65,6 +66,10 @@ class SongModel(Protocol):
     def rates_id(self) -> str:
         """The name under which its speed is learnt: differs with device and precision."""
 
+    @property
+    def latent_channels(self) -> int:
+        """C of its latents; 0 where it has none."""
+
     def describe(self) -> dict[str, JsonValue]:
         """What `/props` tells of it."""
 
@@ -99,22 +104,27 @@ class LatentCodec(Protocol):
     """A model's audio codec, as an operation of its own: audio to latents and back."""
 
     @property
-    def latent_channels(self) -> int:
-        """C of its latents."""
+    def sample_rate_hz(self) -> int:
+        """The rate of what it encodes and decodes."""
+
+    @property
+    def shortest_seconds(self) -> float:
+        """The least audio that it encodes: one row of latents."""
 
     def check_latents(self, latents: Latents) -> None:
         """Raise InvalidRequest('latents') unless they are (T, C), finite and within the longest song."""
 
     def encode(self, samples: Samples, control: Control) -> Latents:
-        """Latents (T, C) of stereo samples (N, 2) at 48 kHz."""
+        """Latents (T, C) of stereo samples (N, 2) at its rate."""
 
     def decode(self, latents: Latents, control: Control) -> Samples:
-        """Samples (1920 T - 64, 2) at 48 kHz, not clipped."""
+        """Samples (1920 T - 64, 2) at its rate, not clipped."""
 
-    def levelled(self, samples: Samples, peak_clip: int) -> Samples:
+    def finished(self, samples: Samples, output_format: str, peak_clip: int, control: Control) -> Samples:
         """Decoded samples as songs are given out: the (1 - peak_clip / 10^6) quantile at full scale, the rest clipped.
 
-        `peak_clip` as in requests, so 0 is the true peak; not called for wav32, which keeps what `decode` gave.
+        `peak_clip` as in requests, so 0 is the true peak. A wav32 keeps what `decode` gave. The samples may be changed
+        in place.
         """
 
     def encode_stages(self, seconds: float) -> list[Expected]:

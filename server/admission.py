@@ -9,11 +9,11 @@ from dataclasses import dataclass
 
 from engine.errors import InvalidRequest
 from server.errors import IdempotencyMismatch
-from server.jobs.errors import QueueFull, UnknownJob
+from server.jobs.errors import InputsFull, QueueFull, UnknownJob
 from server.jobs.job import Job, JobControl, JobView
 from server.jobs.serial_queue import SerialQueue
 from server.limits import MAX_NOTE_CHARACTERS, MAX_NOTES
-from server.work import Prepared, Stopwatch
+from server.work import Making, Prepared, Stopwatch
 from storage.entry import JSON, Entry, EntryState
 from storage.errors import DiskFull, StoreFull
 from storage.store import ResultStore
@@ -58,21 +58,28 @@ class Gate:
         self._draw_id = draw_id
         self._keyed = threading.Lock()
 
-    def check(self, owner: str, key: str) -> None:
-        """Refuse early, before a body is read. Raises StoreFull, QueueFull, QueueClosed; a known key passes."""
+    def check(self, owner: str, key: str, input_bytes: int = 0) -> None:
+        """Refuse early, before a body is read that will keep so many bytes in memory; a known key passes.
+
+        Raises StoreFull, QueueFull, InputsFull, QueueClosed.
+        """
         if key and self._store.find_key(owner, key):
             return
         try:
             self._store.check_accepting()
-            self._queue.check_admitting()
-        except (StoreFull, QueueFull):
+            self._queue.check_admitting(input_bytes)
+        except (StoreFull, QueueFull, InputsFull):
             self._queue.reject()
             raise
+
+    def reject(self) -> None:
+        """Count one submission that was refused for want of room elsewhere."""
+        self._queue.reject()
 
     def admit(self, prepared: Prepared, owner: str, key: str) -> Admitted:
         """Take a place, record it, let the worker have it. Writes to disk: call it from a worker of the HTTP pool.
 
-        Raises StoreFull, DiskFull, QueueFull, QueueClosed, IdempotencyMismatch; then nothing has changed.
+        Raises StoreFull, DiskFull, QueueFull, InputsFull, QueueClosed, IdempotencyMismatch; then nothing has changed.
         """
         if not key:
             return self._admit_new(prepared, owner, key)
@@ -85,7 +92,7 @@ class Gate:
         try:
             self._store.check_accepting()
             self._queue.admit(job)
-        except (StoreFull, QueueFull):
+        except (StoreFull, QueueFull, InputsFull):
             self._queue.reject()
             raise
         return self._record(job, prepared, key)
@@ -135,6 +142,7 @@ class Gate:
             work=work,
             rates_id=prepared.rates_id,
             notes=_bounded(prepared.notes),
+            input_bytes=prepared.input_bytes,
         )
         return job
 
@@ -142,7 +150,7 @@ class Gate:
         """Run the work into a staged file and publish it: done means downloadable."""
         stopwatch = Stopwatch()
         with self._store.stage(job.id) as staged:
-            packed = prepared.work(job.id, staged, control, stopwatch)
+            packed = prepared.work(Making(job.id, staged, control, stopwatch))
             staged.seal()  # before the metrics are read, which are to include the way to the disk
             metrics = stopwatch.metrics()
             detail = _detail(prepared, packed.notes) | {

@@ -5,18 +5,18 @@ from typing import BinaryIO, Final
 import numpy as np
 
 from engine.errors import InvalidRequest
-from engine.request import CONTEXT_TOKENS
 from engine.song_model import Latents
 
 LATENT_TYPE: Final = "application/octet-stream"
-LATENT_CHANNELS: Final = 64
-LATENT_BYTES: Final = 4
-MAX_LATENT_BYTES: Final = CONTEXT_TOKENS * LATENT_CHANNELS * LATENT_BYTES  # the longest song
+NUMBER_BYTES: Final = 4
 
 
-def read_latents(raw: bytes, channels: int = LATENT_CHANNELS) -> Latents:
-    """Latents (T, channels). Raises InvalidRequest where the bytes are no whole number of rows, or none."""
-    row_bytes = channels * LATENT_BYTES
+def read_latents(raw: bytes | memoryview, channels: int) -> Latents:
+    """Latents (T, channels) over the same memory.
+
+    Raises InvalidRequest where the bytes are no whole number of rows, or none.
+    """
+    row_bytes = channels * NUMBER_BYTES
     if not raw or len(raw) % row_bytes:
         raise InvalidRequest(
             "latents",

@@ -158,7 +158,8 @@ def _vae() -> JSON:
     operations: dict[str, JSON] = {"enum": ["encode", "decode"]}
     what = "encode takes an audio file, decode latents; the options but model are of decode alone."
     options = DecodeRequest.model_json_schema()["properties"]
-    files: dict[str, JSON] = {"application/octet-stream": {"schema": _FILE}, "audio/*": {"schema": _FILE}}
+    kinds = ("application/octet-stream", "audio/*", "application/ogg")
+    files: dict[str, JSON] = {kind: {"schema": _FILE} for kind in kinds}
     choice: list[JSON] = [
         _object({name: schema}) | {"additionalProperties": False}
         for name, schema in (("audio", _FILE), ("latents", _LATENTS))

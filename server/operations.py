@@ -1,9 +1,12 @@
 """What the server can be asked to sing: each operation turned into work for the queue."""
 
+import io
 import itertools
 import json
 from collections.abc import Callable, Iterator, Sequence
 from typing import BinaryIO
+
+import numpy as np
 
 from engine.audio import content_type, encode, extension
 from engine.catalogue import Catalogue
@@ -11,9 +14,9 @@ from engine.control import Control
 from engine.request import SketchRequest, SongRequest, resolve_seeds
 from engine.song_model import Expected, Latents, SongModel, Track
 from server.jobs.rates import Stage
-from server.latents import LATENT_TYPE, write_latents
+from server.latents import LATENT_TYPE, read_latents, write_latents
 from server.packaging import MultipartWriter
-from server.work import Packed, Prepared, Stopwatch, digest_of, sha256_of
+from server.work import Making, Packed, Prepared, digest_of, sha256_of
 from storage.entry import Part
 
 _WITHOUT_CODES = {"semantic_tokens": "", "keep_codes": 0}
@@ -27,29 +30,26 @@ class Operations:
         self._catalogue = catalogue
         self._draw_seed = draw_seed
 
-    def synth(self, asked: SongRequest, latents: Latents | None = None) -> Prepared:
-        """Style and lyrics, or a score, into songs; with latents their decoding alone, which reads no codes."""
-        if latents is not None:
+    def synth(self, asked: SongRequest, sent: io.BytesIO | None = None) -> Prepared:
+        """Style and lyrics, or a score, into songs; of latents that were sent their decoding alone, without codes."""
+        model, latents = self._catalogue.model(asked.model), None
+        if sent is not None:
             asked = asked.model_copy(update=_WITHOUT_CODES)
-        model = self._catalogue.model(asked.model)
+            latents = _latents(model, sent)
         model.check(asked, latents)
         request = resolve_seeds(asked, self._draw_seed)
-
-        def work(job_id: str, sink: BinaryIO, control: Control, stopwatch: Stopwatch) -> Packed:
-            tracks = model.generate(request, control, latents)
-            return _package(tracks, request, job_id, sink, control, stopwatch)
-
         expected = one_track = model.stages(request, latents)
         if request.lm_batch_size > 1 or request.synth_batch_size > 1:
             one_track = model.stages(request.model_copy(update=_ONE_TRACK), latents)
         return Prepared(
-            "synth",
-            model.id,
-            _stages(expected, one_track, request),
-            _digest("synth", asked, model.id, latents),
-            work,
-            model.rates_id,
-            model.notes(request),
+            operation="synth",
+            model=model.id,
+            stages=_stages(expected, one_track, request),
+            digest=_digest("synth", asked, model.id, latents),
+            work=lambda making: _package(model.generate(request, making.control, latents), request, making),
+            rates_id=model.rates_id,
+            notes=model.notes(request),
+            input_bytes=0 if latents is None else latents.nbytes,
         )
 
     def plan(self, asked: SongRequest) -> Prepared:
@@ -57,19 +57,15 @@ class Operations:
         model = self._catalogue.model(asked.model)
         model.check_plan(asked)
         request = resolve_seeds(asked, self._draw_seed)
-
-        def work(job_id: str, sink: BinaryIO, control: Control, stopwatch: Stopwatch) -> Packed:
-            return _write_plan(model, request, job_id, sink, control, stopwatch)
-
         expected = model.plan_stages(request)
         return Prepared(
-            "plan",
-            model.id,
-            _stages(expected, expected, request),
-            _digest("plan", asked, model.id),
-            work,
-            model.rates_id,
-            model.notes(request),
+            operation="plan",
+            model=model.id,
+            stages=_stages(expected, expected, request),
+            digest=_digest("plan", asked, model.id),
+            work=lambda making: _write_plan(model, request, making),
+            rates_id=model.rates_id,
+            notes=model.notes(request),
         )
 
     def sketch(self, asked: SketchRequest) -> Prepared:
@@ -78,13 +74,27 @@ class Operations:
         request = resolve_seeds(asked, self._draw_seed)
         model.check_preview(request)
 
-        def work(job_id: str, sink: BinaryIO, control: Control, stopwatch: Stopwatch) -> Packed:
-            tracks = (model.preview(request, control) for _ in range(1))  # made when asked for, and timed
-            return _package(tracks, request, job_id, sink, control, stopwatch)
+        def work(making: Making) -> Packed:
+            # Made when asked for, and timed.
+            tracks = (model.preview(request, making.control) for _ in range(1))
+            return _package(tracks, request, making)
 
         expected = model.preview_stages(request)
-        stages = _stages(expected, expected, request)
-        return Prepared("sketch", model.id, stages, _digest("sketch", asked, model.id), work, model.rates_id)
+        return Prepared(
+            operation="sketch",
+            model=model.id,
+            stages=_stages(expected, expected, request),
+            digest=_digest("sketch", asked, model.id),
+            work=work,
+            rates_id=model.rates_id,
+        )
+
+
+def _latents(model: SongModel, sent: io.BytesIO) -> Latents:
+    """What was sent as the model's latents (T, C); none for a model that has none, which its check refuses."""
+    if not model.latent_channels:
+        return np.zeros((0, 0), np.float32)
+    return read_latents(sent.getbuffer(), model.latent_channels)
 
 
 def _digest(operation: str, asked: SongRequest, model_id: str, latents: Latents | None = None) -> str:
@@ -113,52 +123,38 @@ def _sung_lines(lyrics: str) -> int:
     return sum(1 for line in stripped if line and not line.startswith("["))
 
 
-def _write_plan(
-    model: SongModel,
-    request: SongRequest,
-    job_id: str,
-    sink: BinaryIO,
-    control: Control,
-    stopwatch: Stopwatch,
-) -> Packed:
-    with stopwatch.pipeline():
-        plan = model.plan(request, control)
+def _write_plan(model: SongModel, request: SongRequest, making: Making) -> Packed:
+    with making.stopwatch.pipeline():
+        plan = model.plan(request, making.control)
     score, kind = plan.abc.encode(), "text/vnd.abc"
-    sink.write(score)
-    return Packed(kind, (Part("score", 0, kind, 0, len(score), None, f"{job_id}.abc"),), plan.notes)
+    making.sink.write(score)
+    return Packed(kind, (Part("score", 0, kind, 0, len(score), None, f"{making.job_id}.abc"),), plan.notes)
 
 
-def _package(
-    tracks: Iterator[Track],
-    request: SongRequest,
-    job_id: str,
-    sink: BinaryIO,
-    control: Control,
-    stopwatch: Stopwatch,
-) -> Packed:
+def _package(tracks: Iterator[Track], request: SongRequest, making: Making) -> Packed:
     """Write each track as it is made, so that one track at a time is held in memory."""
-    writer = MultipartWriter(sink, job_id)
+    writer = MultipartWriter(making.sink, making.job_id)
     notes: dict[str, None] = {}
     for index in itertools.count():
-        with stopwatch.pipeline():
+        with making.stopwatch.pipeline():
             track = next(tracks, None)
         if track is None:
             break
         notes |= dict.fromkeys(track.notes)
-        _write_track(writer, track, index, request, job_id, control)
+        _write_track(writer, track, index, request, making)
         del track  # some 70 MB for three minutes, which the next one may need
     return Packed(writer.content_type, writer.finish(), tuple(notes))
 
 
 def _write_track(
-    writer: MultipartWriter, track: Track, index: int, request: SongRequest, job_id: str, control: Control
+    writer: MultipartWriter, track: Track, index: int, request: SongRequest, making: Making
 ) -> None:
-    stem = f"{job_id}-{index}"
+    stem = f"{making.job_id}-{index}"
     with writer.part("replay", index, "application/json", f"{stem}.json") as part:
         part.write(json.dumps(track.replay, ensure_ascii=False).encode())
     name = f"{stem}.{extension(request.output_format)}"
     with writer.part("audio", index, content_type(request.output_format), name, track.seconds) as part:
-        _encode(track, request, part, control)
+        _encode(track, request, part, making.control)
     if request.output == "latents" and track.latents is not None:
         with writer.part("latents", index, LATENT_TYPE, f"{stem}.f32", track.seconds) as part:
             write_latents(track.latents, part)

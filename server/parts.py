@@ -3,7 +3,7 @@
 import logging
 import secrets
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from server.access import Keys, load_secret
@@ -14,7 +14,7 @@ from server.jobs.job import Job, JobState
 from server.jobs.rates import RateBook
 from server.jobs.serial_queue import SerialQueue
 from server.jobs.worker import Rest, Worker
-from server.limits import Limits
+from server.limits import MAX_INPUT_BYTES, Limits
 from server.log_ring import LogRing
 from server.metrics import Metrics
 from server.rates_file import load_rates
@@ -22,6 +22,7 @@ from server.settings import MAX_FILE_BYTES, Settings
 from server.status import StatusBoard
 from server.watch import Watch
 from storage.budget import Budget
+from storage.entry import Entry
 from storage.store import ResultStore
 
 _log = logging.getLogger(__name__)
@@ -71,24 +72,37 @@ def assemble(
     leftovers = store.recover()
     watch = Watch()
     rates = load_rates(settings.data_directory)
-    queue = SerialQueue(settings.queue_limit, clock, watch.notify, rates=rates)
+    queue = SerialQueue(
+        settings.queue_limit, clock, watch.notify, rates=rates, most_input_bytes=MAX_INPUT_BYTES
+    )
     limits = Limits()
     book = JobBook(queue, store, clock)
-    book.interrupt_leftovers(leftovers)
-    if leftovers:
-        _log.warning("%d jobs of an earlier process were interrupted; they say so when asked", len(leftovers))
+    _interrupt(book, leftovers)
     board = StatusBoard(queue, store, limits)
     metrics = Metrics(board)
-
-    def before_settle(job: Job, state: JobState, code: str, error: str) -> None:
-        book.settle(job, state, code, error)
-        now = clock()
-        metrics.job_ended(job.operation, str(state), max(0.0, now - (job.started_at or now)))
-
     rest = Rest(settings.idle_unload_seconds or None, unload)
-    worker = Worker(queue, job_outcome, before_settle, rest=rest)
+    worker = Worker(queue, job_outcome, _settling(book, metrics, clock), rest=rest)
     gate = Gate(queue, store, clock, draw_job_id)
     keys = Keys(settings.api_keys, load_secret(settings.data_directory, secrets.token_bytes))
     return Parts(
         settings, keys, rates, queue, store, watch, limits, book, gate, worker, board, metrics, log_ring
     )
+
+
+def _interrupt(book: JobBook, leftovers: Sequence[Entry]) -> None:
+    book.interrupt_leftovers(leftovers)
+    if leftovers:
+        _log.warning("%d jobs of an earlier process were interrupted; they say so when asked", len(leftovers))
+
+
+def _settling(
+    book: JobBook, metrics: Metrics, clock: Callable[[], float]
+) -> Callable[[Job, JobState, str, str], None]:
+    """What records and counts a job's end."""
+
+    def settle(job: Job, state: JobState, code: str, error: str) -> None:
+        book.settle(job, state, code, error)
+        now = clock()
+        metrics.job_ended(job.operation, str(state), max(0.0, now - (job.started_at or now)))
+
+    return settle

@@ -8,7 +8,8 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
 from server.admission import Admitted, Gate, check_idempotency_key
-from server.bodies import check_declared_size
+from server.bodies import check_declared_size, declared_size
+from server.errors import TooManyUploads
 from server.job_book import JobBook, fields_of
 from server.limits import Limits
 from server.responses import json_response
@@ -30,22 +31,25 @@ class Submissions:
         self._book = book
         self._limits = limits
 
-    async def submit(self, request: Request, max_bytes: int, read: Read) -> Response:
+    async def submit(
+        self, request: Request, max_bytes: int, read: Read, *, is_upload: bool = False
+    ) -> Response:
         """Refuse by header and room, before the body is read, then by what it says; else queue it and answer 202.
 
-        A known Idempotency-Key is answered with its earlier job.
+        An upload is what stays in memory until its job has ended. A known Idempotency-Key is answered with its
+        earlier job.
         """
         owner, sent_key = request.state.owner, request.headers.get("idempotency-key")
         check_declared_size(request.headers, max_bytes)
-        self._gate.check(owner, sent_key or "")
+        input_bytes = declared_size(request.headers) if is_upload else 0
+        self._gate.check(owner, sent_key or "", input_bytes)
         key = check_idempotency_key(sent_key)
         with ExitStack() as held:
-            prepare = await read(held)
+            prepare = await self._read(read, held)
 
             def checked() -> Prepared:
-                self._gate.check(
-                    owner, key
-                )  # again: others may have been faster while this one waited its turn
+                # Again: others may have been faster while this one waited its turn.
+                self._gate.check(owner, key, input_bytes)
                 return prepare()
 
             async with self._limits.preparing():
@@ -55,6 +59,14 @@ class Submissions:
                 await _still_there(request)
                 admitted = await self._limits.run(lambda: self._gate.admit(prepared, owner, key))
         return self._answer(admitted, owner)
+
+    async def _read(self, read: Read, held: ExitStack) -> Prepare:
+        """Read the body; one that finds no place for it counts as refused."""
+        try:
+            return await read(held)
+        except TooManyUploads:
+            self._gate.reject()
+            raise
 
     def _answer(self, admitted: Admitted, owner: str) -> Response:
         if admitted.queued is not None:

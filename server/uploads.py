@@ -1,5 +1,9 @@
-"""Reads uploads within bounds: the parts of a multipart form (RFC 7578), or one bare file."""
+"""Reads uploads within bounds: the parts of a multipart form (RFC 7578), or one bare file.
 
+Each is collected in the buffer that it is handed on in: a copy of the largest would hold up the event loop for 50 ms.
+"""
+
+import io
 import re
 from collections.abc import Iterable, Mapping
 from contextlib import aclosing
@@ -13,8 +17,7 @@ from starlette.requests import Request
 from engine.errors import InvalidRequest, UnknownField
 from server.bodies import check_declared_size
 from server.errors import BodyTooLarge, InvalidForm, UnsupportedMedia
-from server.latents import MAX_LATENT_BYTES
-from server.limits import MAX_BODY_BYTES, MAX_REQUEST_PART_BYTES
+from server.limits import MAX_BODY_BYTES, MAX_LATENT_BYTES, MAX_REQUEST_PART_BYTES
 
 if TYPE_CHECKING:
     from python_multipart.multipart import MultipartCallbacks
@@ -64,8 +67,8 @@ def is_form(request: Request) -> bool:
     return kind.strip().lower() == FORM_TYPE
 
 
-async def read_form(request: Request, rules: Iterable[PartRule]) -> dict[str, bytes]:
-    """The parts of the form by their names: all of the rules', each once.
+async def read_form(request: Request, rules: Iterable[PartRule]) -> dict[str, io.BytesIO]:
+    """The parts of the form by their names: all of the rules', each once and at its start.
 
     Raises BodyTooLarge, InvalidForm, UnsupportedMedia, UnknownField, InvalidRequest; Starlette's ClientDisconnect.
     """
@@ -81,19 +84,23 @@ async def read_form(request: Request, rules: Iterable[PartRule]) -> dict[str, by
     return reader.finish()
 
 
-async def read_file(request: Request, rule: PartRule) -> bytes:
-    """The body itself as the rule's part. Raises BodyTooLarge, UnsupportedMedia, InvalidRequest where it is empty."""
+async def read_file(request: Request, rule: PartRule) -> io.BytesIO:
+    """The body itself as the rule's part, at its start.
+
+    Raises BodyTooLarge, UnsupportedMedia, InvalidRequest where it is empty; Starlette's ClientDisconnect.
+    """
     rule.check_type(request.headers.get("content-type", ""))
     check_declared_size(request.headers, rule.max_bytes)
-    body = bytearray()
+    body = io.BytesIO()
     async with aclosing(request.stream()) as stream:
         async for chunk in stream:
-            if len(body) + len(chunk) > rule.max_bytes:
+            if body.tell() + len(chunk) > rule.max_bytes:
                 raise BodyTooLarge(rule.max_bytes)
-            body += chunk
-    if not body:
+            body.write(chunk)
+    if not body.tell():
         raise InvalidRequest(rule.name, f"The body is empty; send {rule.wanted}.")
-    return bytes(body)
+    body.seek(0)
+    return body
 
 
 def _boundary(request: Request) -> bytes:
@@ -123,7 +130,7 @@ class _FormReader:
 
     def __init__(self, boundary: bytes, rules: Mapping[str, PartRule]) -> None:
         self._rules = rules
-        self._parts: dict[str, bytearray] = {}
+        self._parts: dict[str, io.BytesIO] = {}
         self._head = _Head()
         self._rule: PartRule | None = None
         self._ended = False
@@ -147,14 +154,16 @@ class _FormReader:
         except FormParserError as error:
             raise InvalidForm("it does not have the form that its boundary promises") from error
 
-    def finish(self) -> dict[str, bytes]:
-        """The parts, once the body is over."""
+    def finish(self) -> dict[str, io.BytesIO]:
+        """The parts, once the body is over; gives them away."""
         if not self._ended:
             raise InvalidForm("it ends before its closing boundary")
         for rule in self._rules.values():
             if rule.name not in self._parts:
                 raise InvalidRequest(rule.name, f"The form has no part {rule.name!r}; add it.")
-        return {name: bytes(part) for name, part in self._parts.items()}
+        for part in self._parts.values():
+            part.seek(0)
+        return self._parts
 
     def _begin(self) -> None:
         self._head = _Head()
@@ -172,13 +181,13 @@ class _FormReader:
         if name in self._parts:
             raise InvalidRequest(name, f"The form has the part {name!r} twice; send it once.")
         rule.check_type(self._head.lines.get("content-type", ""))
-        self._rule, self._parts[name] = rule, bytearray()
+        self._rule, self._parts[name] = rule, io.BytesIO()
 
     def _take(self, raw: bytes, start: int, end: int) -> None:
         if self._rule is not None:
             part = self._parts[self._rule.name]
-            part += memoryview(raw)[start:end]
-            if len(part) > self._rule.max_bytes:
+            part.write(memoryview(raw)[start:end])
+            if part.tell() > self._rule.max_bytes:
                 raise BodyTooLarge(self._rule.max_bytes)
 
     def _end(self) -> None:

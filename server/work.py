@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import BinaryIO, Protocol
+from typing import BinaryIO
 
 from engine.control import Control
 from server.jobs.rates import Stage
@@ -49,11 +49,18 @@ class Stopwatch:
         }
 
 
-class Work(Protocol):
-    """Makes one job's whole body in `sink`; runs on the worker thread."""
+@dataclass(frozen=True, slots=True)
+class Making:
+    """One making of a job's body: where it is written to, who stops it and what it is timed with."""
 
-    def __call__(self, job_id: str, sink: BinaryIO, control: Control, stopwatch: Stopwatch) -> Packed:
-        """Write the body; raises what the engine, the store or the control raise."""
+    job_id: str
+    sink: BinaryIO
+    control: Control
+    stopwatch: Stopwatch
+
+
+Work = Callable[[Making], Packed]
+"""Writes one job's whole body; runs on the worker thread, raises what the engine, the store or the control raise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +74,7 @@ class Prepared:
     work: Work
     rates_id: str = ""  # the name under which the model's speed is learnt, where that is not its own
     notes: tuple[str, ...] = ()  # sentences for whoever asked, known before the work begins
+    input_bytes: int = 0  # of the upload that the work keeps in memory
 
 
 def digest_of(operation: str, fields: Mapping[str, object]) -> str:

@@ -37,6 +37,7 @@ class SketchModel:
 
     id = "sketch"
     rates_id = "sketch"
+    latent_channels = 0
 
     def __init__(self) -> None:
         self._sampler: Sampler | None = None

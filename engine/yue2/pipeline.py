@@ -48,7 +48,6 @@ from engine.yue2.stages import (
 )
 from engine.yue2.text.prompt import Prompts, guidance
 from engine.yue2.text.tokenizer import Tokenizer
-from engine.yue2.vae.levels import normalised
 from engine.yue2.writing import Draft, Writer
 
 LATENTS_NOTE = "This track was decoded from latents; send them again with its replay."
@@ -115,11 +114,21 @@ class Yue2Model:
         """C of its latents."""
         return self._source.vae.latent_dim
 
+    @property
+    def sample_rate_hz(self) -> int:
+        """The rate of its sound."""
+        return self._source.vae.sample_rate_hz
+
+    @property
+    def shortest_seconds(self) -> float:
+        """The least audio that it encodes: one row of latents."""
+        return self._source.vae.downsampling_ratio / self._source.vae.sample_rate_hz
+
     def describe(self) -> dict[str, JsonValue]:
         """What `/props` tells of it; see `engine.yue2.description`."""
         source = self._source
         return description(
-            self.id, self._device_name, source.precision, self._sizes, self._allowed, source.vae
+            self.id, self._device_name, source.precision, self._sizes, self._allowed, source.model, source.vae
         )
 
     def check(self, request: SongRequest, latents: Latents | None = None) -> None:
@@ -155,6 +164,8 @@ class Yue2Model:
         alone = _score_alone(request)
         economy = self._economy(alone)
         (draft,) = economy.run(lambda allowed: self._writer.scores(alone, allowed, control))
+        # What the stage's time is learnt against.
+        control.expect(SCORE, max(1, len(draft.score_ids)), "history")
         return Plan(draft.abc, (*draft.notes, *economy.notes))
 
     def generate(
@@ -193,7 +204,7 @@ class Yue2Model:
     def notes(self, request: SongRequest) -> tuple[str, ...]:
         """A sentence for a replay that was made on another device, torch or number of threads, or in a batch."""
         branches = 1 if guidance(request.cot, request.cfg_scale) == 1 else BRANCHES
-        songs = min(request.lm_batch_size, max(1, self._allowed.sequences // branches))
+        songs = min(request.lm_batch_size, self._allowed.songs_at_once(branches))
         variations = min(request.synth_batch_size, self._allowed.variations)
         here = self._fingerprint(songs, variations)
         return difference(request.fingerprint, here, draws=work_of(request).draws_codes)
@@ -216,9 +227,9 @@ class Yue2Model:
         economy = Economy(self._allowed, self._allowed.positions, self._parts.release)
         return economy.run(lambda allowed: self._codec.decode(latents, allowed, control))
 
-    def levelled(self, samples: Samples, peak_clip: int) -> Samples:
-        """Decoded samples with the (1 - peak_clip / 10^6) quantile at full scale, the rest clipped."""
-        return normalised(samples, peak_clip)
+    def finished(self, samples: Samples, output_format: str, peak_clip: int, control: Control) -> Samples:
+        """Decoded samples at the level that a song has, changed in place; as they are for 32-bit WAV."""
+        return self._codec.finished(samples, output_format, peak_clip, control)
 
     def encode_stages(self, seconds: float) -> list[Expected]:
         """Phases of `encode` of audio of that length."""
@@ -310,7 +321,7 @@ class Yue2Model:
         control.expect(DECODING, seconds)
         samples = economy.run(lambda allowed: self._codec.decode(latents, allowed, control))
         control.expect(ENCODING, seconds)  # only now: before, the last track's encoding may not be over
-        return self._codec.finished(samples, request.output_format, request.peak_clip, control)
+        return self.finished(samples, request.output_format, request.peak_clip, control)
 
     def _fingerprint(self, songs: int, variations: int) -> Fingerprint:
         device, precision = self._source.device, self._source.precision
@@ -332,8 +343,8 @@ class Yue2Model:
         sizes = {
             DECODER_PART: self._sizes.decoder_bytes,
             ACOUSTIC_PART: self._sizes.acoustic_bytes,
-            VAE_PART: self._sizes.vae_bytes // 2,
-            ENCODER_PART: self._sizes.vae_bytes // 2,
+            VAE_PART: self._sizes.vae_decoder_bytes,
+            ENCODER_PART: self._sizes.vae_encoder_bytes,
         }
         loaded = self._parts.loaded
         if self._allowed.staged:  # only what is needed first is still there when it is needed

@@ -15,7 +15,6 @@ from engine.errors import InvalidRequest
 from engine.request import read_sketch, read_song
 from server.bodies import parse_object, read_json_object
 from server.job_book import JobBook
-from server.latents import read_latents
 from server.limits import MAX_BODY_BYTES, MAX_JSON_BYTES, MAX_WAIT_SECONDS, Limits
 from server.operations import Operations
 from server.responses import EventStream, ResultResponse, json_response, until_gone
@@ -67,12 +66,12 @@ class NativeRoutes:
             parts = await read_form(request, [REQUEST_PART, LATENTS_PART])
 
             def prepare() -> Prepared:
-                asked = read_song(parse_object(parts["request"]))
-                return self._operations.synth(asked, read_latents(parts["latents"]))
+                asked = read_song(parse_object(parts["request"].getvalue()))
+                return self._operations.synth(asked, parts["latents"])
 
             return prepare
 
-        return await self._submissions.submit(request, MAX_BODY_BYTES, read)
+        return await self._submissions.submit(request, MAX_BODY_BYTES, read, is_upload=True)
 
     async def plan(self, request: Request) -> Response:
         """A score from style and lyrics."""

@@ -1,5 +1,6 @@
 """`POST /vae`: a model's audio codec as an operation of its own."""
 
+import io
 from contextlib import ExitStack
 
 from starlette.requests import Request
@@ -34,17 +35,19 @@ class VaeRoutes:
             match request.query_params.getlist("op"):
                 case ["encode"]:
                     encoding = read_encode(options)
+                    self._operations.check(encoding)
                     audio = await self._body(request, AUDIO_PART, held)
                     return lambda: self._operations.encode(encoding, audio)
                 case ["decode"]:
                     decoding = read_decode(options)
+                    self._operations.check(decoding)
                     latents = await self._body(request, LATENTS_PART, held)
                     return lambda: self._operations.decode(decoding, latents)
             raise InvalidRequest("op", "Say what to do: op=encode for an audio file, op=decode for latents.")
 
-        return await self._submissions.submit(request, MAX_BODY_BYTES, read)
+        return await self._submissions.submit(request, MAX_BODY_BYTES, read, is_upload=True)
 
-    async def _body(self, request: Request, rule: PartRule, held: ExitStack) -> bytes:
+    async def _body(self, request: Request, rule: PartRule, held: ExitStack) -> io.BytesIO:
         held.enter_context(self._limits.uploads.slot())
         if is_form(request):
             return (await read_form(request, [rule]))[rule.name]

@@ -40,7 +40,7 @@ from server.responses import ResultResponse, json_response
 from server.serve import product_routes
 from server.settings import load
 from server.starting import address, bind
-from server.work import Packed, Prepared, Stopwatch, digest_of
+from server.work import Making, Packed, Prepared, digest_of
 from storage.entry import JSON, Part
 from storage.lock import OutputLock
 
@@ -71,10 +71,10 @@ def read_check(payload: object) -> Check:
 def prepare(check: Check) -> Prepared:
     """The check as work for the queue."""
 
-    def work(job_id: str, sink: BinaryIO, control: Control, stopwatch: Stopwatch) -> Packed:
-        with stopwatch.pipeline():
-            _DOINGS[check.mode](check, sink, control)
-        length = sink.tell()
+    def work(making: Making) -> Packed:
+        with making.stopwatch.pipeline():
+            _DOINGS[check.mode](check, making.sink, making.control)
+        length = making.sink.tell()
         kind = "application/octet-stream"
         return Packed(kind, (Part("audio", 0, kind, 0, length, check.seconds, "check.bin"),))
 

@@ -4,20 +4,21 @@ import itertools
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
-from typing import BinaryIO
 
 import pytest
 
-from engine.control import Control
 from engine.errors import InvalidRequest
 from server.admission import Gate, check_idempotency_key
 from server.errors import IdempotencyMismatch
-from server.jobs.errors import QueueClosed, QueueFull
-from server.jobs.rates import Stage
+from server.jobs.errors import InputsFull, QueueClosed, QueueFull
+from server.jobs.job import JobState
+from server.jobs.rates import RateBook, Stage
 from server.jobs.serial_queue import SerialQueue
+from server.limits import MAX_NOTE_CHARACTERS, MAX_NOTES
 from server.log_ring import request_id
-from server.work import Packed, Prepared, Stopwatch
+from server.work import Making, Packed, Prepared
 from storage.budget import Budget
 from storage.entry import JSON
 from storage.errors import DiskFull, StoreFull
@@ -28,7 +29,7 @@ from storage.store import ResultStore
 def prepared(digest: str = "d") -> Prepared:
     """Work that writes nothing."""
 
-    def work(job_id: str, sink: BinaryIO, control: Control, stopwatch: Stopwatch) -> Packed:
+    def work(making: Making) -> Packed:
         return Packed("text/plain", ())
 
     return Prepared("check", "none", (Stage("working", 1.0),), digest, work)
@@ -39,7 +40,8 @@ class Door:
 
     def __init__(self, folder: Path) -> None:
         numbers: Callable[[], int] = itertools.count().__next__
-        self.queue = SerialQueue(2)
+        self.rates = RateBook()
+        self.queue = SerialQueue(2, rates=self.rates, most_input_bytes=100)
         self.store = ResultStore(folder, Budget(1000, 2, 1000), 100.0, lambda: 0.0)
         self.store.recover()
         self.gate = Gate(self.queue, self.store, lambda: 0.0, lambda: f"{numbers():016x}")
@@ -70,9 +72,9 @@ def test_the_work_is_timed_up_to_the_disk_and_logs_under_its_request(
 ) -> None:
     told: list[str] = []
 
-    def work(job_id: str, sink: BinaryIO, control: Control, stopwatch: Stopwatch) -> Packed:
+    def work(making: Making) -> Packed:
         told.append(request_id.get())
-        monkeypatch.setattr(stopwatch, "metrics", metrics)
+        monkeypatch.setattr(making.stopwatch, "metrics", metrics)
         return Packed("text/plain", ())
 
     def metrics() -> dict[str, JSON]:
@@ -185,7 +187,7 @@ def test_a_key_is_visible_ascii(key: str) -> None:
 def test_notes_are_kept_each_once_and_within_bounds(door: Door) -> None:
     known = tuple(f"Before {n}." for n in range(19))
 
-    def work(job_id: str, sink: BinaryIO, control: Control, stopwatch: Stopwatch) -> Packed:
+    def work(making: Making) -> Packed:
         return Packed("text/plain", (), ("Before 0.", "x" * 501, "One too many."))
 
     stages = (Stage("working", 1.0),)
@@ -197,3 +199,47 @@ def test_notes_are_kept_each_once_and_within_bounds(door: Door) -> None:
     assert job is not None
     job.work(door.queue.control(job))
     assert door.store.find(job.id).detail["notes"] == [*known, "x" * 500]
+
+
+def test_notes_of_the_queued_job_are_bounded_too(door: Door) -> None:
+    long = "x" * (MAX_NOTE_CHARACTERS + 1)
+    noted = replace(prepared(), notes=(long, *(f"Note {n}." for n in range(MAX_NOTES))))
+    admitted = door.gate.admit(noted, "", "")
+    assert admitted.queued is not None
+    assert admitted.queued.notes == ("x" * 500, *(f"Note {n}." for n in range(19)))
+    assert door.queue.view(admitted.job_id).notes == admitted.queued.notes
+
+
+def test_speed_is_learnt_under_the_name_that_the_work_brings(door: Door) -> None:
+    door.gate.admit(replace(prepared(), rates_id="none on a device"), "", "")
+    job = door.queue.take()
+    assert job is not None
+    control = door.queue.control(job)
+    control.report("working", 0.0)
+    door.queue.settle(job, JobState.DONE)
+    assert '"none on a device", "working"' in door.rates.to_json()
+
+
+def test_uploads_of_all_jobs_are_bounded_and_a_refusal_counts_once(door: Door) -> None:
+    first = door.gate.admit(replace(prepared(), input_bytes=60), "ann", "k").job_id
+    door.gate.check("", "", 40)
+    door.gate.check("ann", "k", 41)
+    with pytest.raises(InputsFull):
+        door.gate.check("", "", 41)
+    with pytest.raises(InputsFull):
+        door.gate.admit(replace(prepared(), input_bytes=41), "", "")
+    snapshot = door.queue.snapshot()
+    assert (snapshot.pending, snapshot.rejected, door.records()) == (1, 2, 1)
+    door.queue.cancel(first)
+    door.gate.check("", "", 100)
+
+
+def test_an_admission_that_fails_keeps_no_upload(door: Door, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(entry: object) -> None:
+        raise DiskFull
+
+    monkeypatch.setattr(door.store, "accept", full)
+    with pytest.raises(DiskFull):
+        door.gate.admit(replace(prepared(), input_bytes=100), "", "")
+    door.gate.check("", "", 100)
+    assert door.queue.snapshot().pending == 0

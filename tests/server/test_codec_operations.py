@@ -6,14 +6,14 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from engine.audio import AudioHeader, encode
+from engine.audio import AudioHeader, decoding, encode
 from engine.catalogue import Catalogue
 from engine.control import Uncontrolled
-from engine.errors import InvalidRequest
+from engine.errors import InvalidRequest, UnknownModel
 from engine.vae_request import read_decode, read_encode
 from server import codec_operations
-from server.codec_operations import MOST_SAMPLES, CodecOperations
-from server.work import Prepared, Stopwatch
+from server.codec_operations import CodecOperations
+from server.work import Making, Prepared, Stopwatch
 from tests.server.yue2_double import Yue2Double
 
 
@@ -22,10 +22,11 @@ def operations() -> CodecOperations:
     return CodecOperations(Catalogue(yue2=Yue2Double()))
 
 
-def wav(frames: int, rate_hz: int = 48_000, channels: int = 2) -> bytes:
+def upload(frames: int, rate_hz: int = 48_000, channels: int = 2, level: float = 0.0) -> io.BytesIO:
     sink = io.BytesIO()
-    encode(np.zeros((frames, channels), np.float32), rate_hz, "wav16", 0, sink)
-    return sink.getvalue()
+    encode(np.full((frames, channels), level, np.float32), rate_hz, "wav16", 0, sink)
+    sink.seek(0)
+    return sink
 
 
 def told(header: AudioHeader) -> Callable[..., AudioHeader]:
@@ -39,7 +40,7 @@ def told(header: AudioHeader) -> Callable[..., AudioHeader]:
         (AudioHeader(0, 48_000, 2), r"it lasts 0\.00"),
         (AudioHeader(47_185_921, 48_000, 2), r"it lasts 983\.04"),
         (
-            AudioHeader(MOST_SAMPLES // 4 + 1, 96_000, 4),
+            AudioHeader(47_185_921, 96_000, 4),
             "has 4 channels of 96000 Hz, more samples than are read",
         ),
     ],
@@ -49,7 +50,7 @@ def test_audio_of_another_length_or_size_is_refused(
 ) -> None:
     monkeypatch.setattr(codec_operations, "read_header", told(header))
     with pytest.raises(InvalidRequest, match=sentence) as caught:
-        operations.encode(read_encode([]), b"")
+        operations.encode(read_encode([]), io.BytesIO())
     assert caught.value.field == "audio"
 
 
@@ -58,12 +59,12 @@ def test_the_shortest_and_the_longest_are_taken(
     operations: CodecOperations, header: AudioHeader, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(codec_operations, "read_header", told(header))
-    assert operations.encode(read_encode([]), b"").stages[0].units == header.seconds
+    assert operations.encode(read_encode([]), io.BytesIO()).stages[0].units == header.seconds
 
 
 def made(prepared: Prepared) -> tuple[bytes, str, float | None]:
     sink, stopwatch = io.BytesIO(), Stopwatch()
-    packed = prepared.work("0" * 16, sink, Uncontrolled(), stopwatch)
+    packed = prepared.work(Making("0" * 16, sink, Uncontrolled(), stopwatch))
     assert stopwatch.pipeline_seconds > 0
     (part,) = packed.parts
     assert (part.offset, part.length, part.content_type) == (0, len(sink.getvalue()), packed.content_type)
@@ -74,7 +75,7 @@ def made(prepared: Prepared) -> tuple[bytes, str, float | None]:
 def test_audio_of_any_rate_is_encoded_at_48_khz_in_stereo(
     operations: CodecOperations, rate_hz: int, channels: int
 ) -> None:
-    raw, name, seconds = made(operations.encode(read_encode([]), wav(rate_hz // 5, rate_hz, channels)))
+    raw, name, seconds = made(operations.encode(read_encode([]), upload(rate_hz // 5, rate_hz, channels)))
     assert (len(raw), name, seconds) == (5 * 256, "0000000000000000.f32", 0.2)
 
 
@@ -82,7 +83,7 @@ def test_no_more_is_read_than_the_header_promised(
     operations: CodecOperations, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(codec_operations, "read_header", told(AudioHeader(3_840, 48_000, 2)))
-    assert len(made(operations.encode(read_encode([]), wav(48_000)))[0]) == 2 * 256
+    assert len(made(operations.encode(read_encode([]), upload(48_000)))[0]) == 2 * 256
 
 
 def test_work_on_audio_can_be_stopped_before_it_begins(operations: CodecOperations) -> None:
@@ -90,13 +91,13 @@ def test_work_on_audio_can_be_stopped_before_it_begins(operations: CodecOperatio
         def check_cancelled(self) -> None:
             raise KeyboardInterrupt
 
-    prepared = operations.encode(read_encode([]), wav(9_600))
+    prepared = operations.encode(read_encode([]), upload(9_600))
     with pytest.raises(KeyboardInterrupt):
-        prepared.work("0" * 16, io.BytesIO(), Stopped(), Stopwatch())
+        prepared.work(Making("0" * 16, io.BytesIO(), Stopped(), Stopwatch()))
 
 
 def test_latents_are_decoded_in_the_format_asked_for(operations: CodecOperations) -> None:
-    latents = np.full((5, 64), 0.1, "<f4").tobytes()
+    latents = io.BytesIO(np.full((5, 64), 0.1, "<f4").tobytes())
     prepared = operations.decode(read_decode([("output_format", "flac")]), latents)
     raw, name, seconds = made(prepared)
     assert (raw[:4], name, seconds) == (b"fLaC", "0000000000000000.flac", (5 * 1920 - 64) / 48_000)
@@ -105,10 +106,52 @@ def test_latents_are_decoded_in_the_format_asked_for(operations: CodecOperations
 
 
 def test_each_way_and_each_option_has_its_digest(operations: CodecOperations) -> None:
-    latents = bytes(256)
+    latents = io.BytesIO(bytes(256))
     digests = [
         operations.decode(read_decode(options), latents).digest
         for options in ([], [("model", "yue2")], [("peak_clip", "0")], [("mp3_bitrate", "320")])
     ]
     assert len(set(digests)) == 3
     assert digests[0] == digests[1]
+
+
+def test_audio_has_the_digest_of_its_bytes(operations: CodecOperations) -> None:
+    digests = [
+        operations.encode(read_encode([]), upload(1_920, level=level)).digest for level in (0.0, 0.5, 0.0)
+    ]
+    assert digests[0] == digests[2] != digests[1]
+
+
+def test_what_was_sent_counts_as_kept_until_the_job_has_ended(operations: CodecOperations) -> None:
+    audio = upload(1_920)
+    assert operations.encode(read_encode([]), audio).input_bytes == len(audio.getvalue())
+    assert operations.decode(read_decode([]), io.BytesIO(bytes(512))).input_bytes == 512
+
+
+def test_a_model_without_a_codec_is_refused_before_its_file_is_there(operations: CodecOperations) -> None:
+    operations.check(read_decode([]))
+    with pytest.raises(UnknownModel):
+        operations.check(read_encode([("model", "yue9")]))
+    with pytest.raises(UnknownModel):
+        CodecOperations(Catalogue()).check(read_decode([]))
+
+
+def test_reading_audio_can_be_stopped_between_its_slices(
+    operations: CodecOperations, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(decoding, "_SLICE_SAMPLES", 9_600)
+    encoded: list[int] = []
+
+    class Late(Uncontrolled):
+        checks = 0
+
+        def check_cancelled(self) -> None:
+            self.checks += 1
+            if self.checks == 4:
+                raise KeyboardInterrupt
+
+    monkeypatch.setattr(Yue2Double, "encode", lambda *_: encoded.append(1))
+    prepared, late = operations.encode(read_encode([]), upload(48_000)), Late()
+    with pytest.raises(KeyboardInterrupt):
+        prepared.work(Making("0" * 16, io.BytesIO(), late, Stopwatch()))
+    assert (late.checks, encoded) == (4, [])

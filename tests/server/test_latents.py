@@ -29,5 +29,12 @@ def test_rows_of_another_layout_are_written_in_order() -> None:
 @pytest.mark.parametrize("size", [0, 1, 255, 257])
 def test_rows_are_whole(size: int) -> None:
     with pytest.raises(InvalidRequest, match=f"256 bytes each; you sent {size} bytes") as caught:
-        read_latents(bytes(size))
+        read_latents(bytes(size), 64)
     assert caught.value.field == "latents"
+
+
+def test_what_was_sent_is_not_copied() -> None:
+    sent = io.BytesIO(bytes(512))
+    latents = read_latents(sent.getbuffer(), 64)
+    sent.getbuffer()[:4] = np.float32(0.5).tobytes()
+    assert latents[0, 0] == 0.5

@@ -1,6 +1,8 @@
 """The API's own description."""
 
+import json
 from pathlib import Path
+from typing import Any
 
 from starlette.routing import Route
 
@@ -10,6 +12,7 @@ from server.openapi import build_openapi
 from server.parts import assemble
 from server.serve import product_routes
 from server.settings import load
+from server.uploads import AUDIO_PART
 
 
 def test_every_route_and_method_is_described_and_nothing_else(tmp_path: Path) -> None:
@@ -40,6 +43,21 @@ def test_every_reference_leads_somewhere() -> None:
 def test_keys_are_asked_for_only_where_there_are_any() -> None:
     assert "security" in build_openapi("1", keyed=True)
     assert "security" not in build_openapi("1", keyed=False)
+
+
+def test_every_type_that_an_audio_file_may_have_is_described() -> None:
+    paths = build_openapi("1", keyed=False)["paths"]
+    assert isinstance(paths, dict)
+    content = jsonable(paths["/vae"])["post"]["requestBody"]["content"]
+    kinds = {"application/octet-stream", "application/ogg", "audio/*", "multipart/form-data"}
+    assert set(content) == kinds
+    for kind in ("application/octet-stream", "application/ogg", "audio/flac"):
+        AUDIO_PART.check_type(kind)
+
+
+def jsonable(value: object) -> Any:
+    """The value as a reader of the document sees it."""
+    return json.loads(json.dumps(value))
 
 
 def _references(value: object) -> set[str]:

@@ -19,7 +19,7 @@ from engine.song_model import Expected, Latents, Track
 from server.jobs.rates import RateBook, Stage
 from server.jobs.tracker import StageTracker
 from server.operations import Operations
-from server.work import Stopwatch
+from server.work import Making, Stopwatch
 from tests.server.yue2_double import Yue2Double
 
 TUNE = "X:1\nM:4/4\nL:1/4\nQ:1/4=300\nK:C\nCDEF|\n"
@@ -37,7 +37,7 @@ def test_what_the_model_does_is_timed_as_model_work(operations: Operations) -> N
         operations.plan(read_song({"style": "folk"})),
     ):
         stopwatch = Stopwatch()
-        prepared.work("0" * 16, io.BytesIO(), Uncontrolled(), stopwatch)
+        prepared.work(Making("0" * 16, io.BytesIO(), Uncontrolled(), stopwatch))
         assert stopwatch.pipeline_seconds > 0
 
 
@@ -51,7 +51,7 @@ def test_seeds_are_fixed_before_the_job_starts_and_no_part_of_the_digest(operati
     replays = []
     for one in prepared:
         sink = io.BytesIO()
-        packed = one.work("0" * 16, sink, Uncontrolled(), Stopwatch())
+        packed = one.work(Making("0" * 16, sink, Uncontrolled(), Stopwatch()))
         span = packed.parts[0]
         replays.append(json.loads(sink.getvalue()[span.offset : span.offset + span.length]))
     assert replays[0]["seed"] != replays[1]["seed"]
@@ -75,15 +75,15 @@ def test_what_no_model_can_do_is_refused_before_any_job(operations: Operations) 
 def test_latents_have_a_digest_of_their_own() -> None:
     singer = Operations(Catalogue(yue2=Yue2Double()), itertools.count().__next__)
     song = read_song({"style": "folk"})
-    latents = np.zeros((2, 64), np.float32)
-    digests = [singer.synth(song, sent).digest for sent in (None, latents, latents + 1, latents.copy())]
+    sent = (None, io.BytesIO(bytes(512)), io.BytesIO(b"\1" * 512), io.BytesIO(bytes(512)))
+    digests = [singer.synth(song, latents).digest for latents in sent]
     assert len(set(digests)) == 3
     assert digests[1] == digests[3]
 
 
 def test_codes_beside_latents_are_not_read() -> None:
     singer = Operations(Catalogue(yue2=Yue2Double()), itertools.count().__next__)
-    latents = np.zeros((2, 64), np.float32)
+    latents = io.BytesIO(bytes(512))
     plain = {"style": "folk", "lm_seed": 1, "seed": 1}
     with_codes, without = (
         singer.synth(read_song(plain | codes), latents)
@@ -146,7 +146,7 @@ def test_progress_through_several_tracks_rises_with_each_phase(
 ) -> None:
     prepared = operations.synth(read_song({**fields, "lm_batch_size": 2, "synth_batch_size": 2}))
     follower = Follower(prepared.stages)
-    prepared.work("0" * 16, io.BytesIO(), follower, Stopwatch())
+    prepared.work(Making("0" * 16, io.BytesIO(), follower, Stopwatch()))
     assert follower.shares == sorted(follower.shares)
     assert follower.shares[-1] > 0.99
     assert [phase for phase, _ in follower.entries] == [stage.phase for stage in prepared.stages]
@@ -171,6 +171,38 @@ def test_a_track_is_let_go_before_the_next_is_made(
 
     monkeypatch.setattr(SketchModel, "generate", generate)
     prepared = operations.synth(read_song({"abc": TUNE, "synth_batch_size": 2}))
-    packed = prepared.work("0" * 16, io.BytesIO(), Uncontrolled(), Stopwatch())
+    packed = prepared.work(Making("0" * 16, io.BytesIO(), Uncontrolled(), Stopwatch()))
     assert len(packed.parts) == 4
     assert alive == [False, False]
+
+
+def test_latents_are_written_where_they_were_asked_for_and_nowhere_else(
+    operations: Operations, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def generate(
+        model: SketchModel, request: SongRequest, control: Control, latents: Latents | None
+    ) -> Iterator[Track]:
+        yield Track({}, np.zeros((480, 2), np.float32), 48_000, 0.01, np.zeros((1, 64), np.float32))
+
+    monkeypatch.setattr(SketchModel, "generate", generate)
+    monkeypatch.setattr(SketchModel, "check", lambda *_: None)
+    names = []
+    for output in ("audio", "latents"):
+        prepared = operations.synth(read_song({"abc": TUNE, "output": output}))
+        packed = prepared.work(Making("0" * 16, io.BytesIO(), Uncontrolled(), Stopwatch()))
+        names.append([part.name for part in packed.parts])
+    assert names == [["replay", "audio"], ["replay", "audio", "latents"]]
+
+
+def test_what_was_sent_counts_as_kept_until_the_job_has_ended(operations: Operations) -> None:
+    singer = Operations(Catalogue(yue2=Yue2Double()), itertools.count().__next__)
+    song = read_song({"style": "folk"})
+    assert singer.synth(song, io.BytesIO(bytes(512))).input_bytes == 512
+    assert (singer.synth(song).input_bytes, singer.plan(song).input_bytes) == (0, 0)
+
+
+@pytest.mark.parametrize("size", [0, 3, 512])
+def test_a_model_without_latents_refuses_them_whatever_they_are(operations: Operations, size: int) -> None:
+    with pytest.raises(InvalidRequest, match="has no latents") as caught:
+        operations.synth(read_song({"style": "folk"}), io.BytesIO(bytes(size)))
+    assert caught.value.field == "latents"

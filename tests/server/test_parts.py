@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from server import parts as parts_module
+from server.jobs.errors import InputsFull
 from server.jobs.worker import Rest
 from server.log_ring import LogRing
 from server.parts import assemble, draw_job_id
@@ -23,6 +24,9 @@ def test_settings_reach_the_parts_and_folders_are_made(tmp_path: Path) -> None:
     parts = assemble(load(environ | {"YUE2_RESULT_MAX_FILES": "7"}), LogRing())
     assert parts.queue.snapshot().limit == 3
     assert parts.store.usage().limit_files == 7
+    parts.queue.check_admitting(512 * 1024 * 1024)
+    with pytest.raises(InputsFull):
+        parts.queue.check_admitting(512 * 1024 * 1024 + 1)
     assert (tmp_path / "out" / "results").is_dir()
     assert (tmp_path / "out" / "state" / "cookie-secret").stat().st_mode & 0o077 == 0
 

@@ -2,7 +2,8 @@
 
 import asyncio
 import re
-from collections.abc import Sequence
+import tracemalloc
+from collections.abc import Iterator, Sequence
 
 import pytest
 from hypothesis import given, settings
@@ -13,7 +14,7 @@ from starlette.types import Message
 from engine.errors import EngineError, InvalidRequest, UnknownField
 from server import uploads
 from server.errors import BodyTooLarge, EdgeError, InvalidForm, UnsupportedMedia
-from server.uploads import PartRule, is_form, read_file, read_form
+from server.uploads import AUDIO_PART, REQUEST_PART, PartRule, is_form, read_file, read_form
 
 ONE = PartRule("one", 100, re.compile("text/plain"), "text/plain")
 TWO = PartRule("two", 100_000, re.compile("application/octet-stream"), "application/octet-stream")
@@ -42,7 +43,8 @@ def request(
 
 
 def form_of(*chunks: bytes, kind: str = "multipart/form-data; boundary=xyz") -> dict[str, bytes]:
-    return asyncio.run(read_form(request(chunks, kind), [ONE, TWO]))
+    parts = asyncio.run(read_form(request(chunks, kind), [ONE, TWO]))
+    return {name: part.read() for name, part in parts.items()}
 
 
 def part(name: str, body: bytes = b"x", head: bytes = b"") -> bytes:
@@ -109,6 +111,65 @@ def test_a_part_has_its_own_size_and_type() -> None:
         form_of(part("one", head=b"Content-Type: audio/wav\r\n"))
 
 
+@pytest.mark.parametrize("most", [8, 3])  # eight is also what the parser allows of its own accord
+def test_a_part_has_eight_lines_of_header_at_most(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert uploads.MAX_HEADERS == 8
+    monkeypatch.setattr(uploads, "MAX_HEADERS", most)
+    lines = b"A: b\r\n" * (most - 1)
+    assert form_of(part("one", head=lines) + part("two") + b"--xyz--") == {"one": b"x", "two": b"x"}
+    with pytest.raises(InvalidForm, match="does not have the form"):
+        form_of(part("one", head=lines + b"A: b\r\n") + part("two") + b"--xyz--")
+
+
+def test_a_name_nobody_reads_is_told_by_its_beginning() -> None:
+    with pytest.raises(UnknownField) as caught:
+        form_of(part("n" * 81) + b"--xyz--")
+    assert caught.value.field == "n" * 80
+
+
+@pytest.mark.parametrize(
+    "kind", ["", "application/json", "application/octet-stream", "Application/LD+JSON; a=b"]
+)
+def test_the_request_beside_an_upload_may_be_told_as_octets(kind: str) -> None:
+    head = f"Content-Type: {kind}\r\n".encode() if kind else b""
+    sent = request([part("request", b"{}", head) + b"--xyz--"])
+    assert asyncio.run(read_form(sent, [REQUEST_PART]))["request"].read() == b"{}"
+
+
+MEBIBYTE = bytes(1 << 20)
+
+
+def as_file() -> Request:
+    return request([MEBIBYTE] * 16, "audio/flac")
+
+
+def as_form() -> Request:
+    begin = b'--xyz\r\nContent-Disposition: form-data; name="audio"\r\n\r\n'
+    return request([begin, *[MEBIBYTE] * 16, b"\r\n--xyz--"])
+
+
+@pytest.fixture
+def traced() -> Iterator[None]:
+    tracemalloc.start()
+    yield
+    tracemalloc.stop()
+
+
+@pytest.mark.parametrize("form", [False, True])
+def test_a_large_upload_is_not_copied_on_the_event_loop(traced: None, form: bool) -> None:
+    sent = as_form() if form else as_file()
+    tracemalloc.reset_peak()
+    before = tracemalloc.get_traced_memory()[0]
+    upload = (
+        asyncio.run(read_form(sent, [AUDIO_PART]))["audio"]
+        if form
+        else asyncio.run(read_file(sent, AUDIO_PART))
+    )
+    peak = tracemalloc.get_traced_memory()[1] - before
+    assert (upload.tell(), upload.getbuffer().nbytes) == (0, 16 << 20)
+    assert peak < 24 << 20
+
+
 def test_the_whole_body_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(uploads, "MAX_BODY_BYTES", 100)
     with pytest.raises(BodyTooLarge):
@@ -140,8 +201,8 @@ def test_no_body_is_a_surprise(pieces: list[bytes], size: int) -> None:
 
 
 def test_a_file_is_the_body_itself() -> None:
-    assert asyncio.run(read_file(request([b"ab", b"c"], "text/plain"), ONE)) == b"abc"
-    assert asyncio.run(read_file(request([b"ab", b"c"], ""), ONE)) == b"abc"
+    assert asyncio.run(read_file(request([b"ab", b"c"], "text/plain"), ONE)).read() == b"abc"
+    assert asyncio.run(read_file(request([b"ab", b"c"], ""), ONE)).read() == b"abc"
     assert not is_form(request([], "text/plain"))
     assert is_form(request([], " Multipart/Form-Data; boundary=x"))
 

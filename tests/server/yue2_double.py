@@ -25,6 +25,8 @@ class Yue2Double:
     id = "yue2"
     rates_id = "yue2 none exact"
     latent_channels = CHANNELS
+    sample_rate_hz = 48_000
+    shortest_seconds = ROW_SAMPLES / 48_000
 
     def __init__(self) -> None:
         self.loaded = False
@@ -134,8 +136,10 @@ class Yue2Double:
         held: Samples = np.repeat(latents[:, :2], ROW_SAMPLES, axis=0)[: ROW_SAMPLES * len(latents) - 64]
         return held
 
-    def levelled(self, samples: Samples, peak_clip: int) -> Samples:
-        """To half of full scale."""
+    def finished(self, samples: Samples, output_format: str, peak_clip: int, control: Control) -> Samples:
+        """To half of full scale, but for wav32."""
+        if output_format == "wav32":
+            return samples
         half: Samples = (samples / (2 * np.abs(samples).max())).astype(np.float32)
         return half
 

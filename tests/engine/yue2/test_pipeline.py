@@ -116,8 +116,10 @@ class TestReference:
         request = read_song({**reference, "abc": "", "lm_seed": 831001, "seed": 1, "abc_sampling": sampling})
         model.check_plan(request)
         drawn = golden.arrays("generate")["abc_sampled_seed831001__tokens"]
-        plan = model.plan(request, Watch())
+        watch = Watch()
+        plan = model.plan(request, watch)
         assert plan.abc == tokenizer.decode([int(token) for token in drawn])
+        assert watch.expected[-1] == ("score", len(drawn), "history")
         assert plan.notes == ("The score reached its budget of 24 tokens and was closed there.",)
 
 
@@ -161,7 +163,7 @@ class TestReplays:
     def test_songs_that_do_not_fit_together_are_made_in_groups(
         self, model: Yue2Model, tokenizer: Tokenizer
     ) -> None:
-        allowed = replace(model._allowed, sequences=2, variations=2)
+        allowed = replace(model._allowed, sequences=4, variations=2, songs=8)
         small = Yue2Model(model._source, model._sizes, allowed, tokenizer)
         request = song(cot="off", lm_batch_size=2, synth_batch_size=3, semantic_sampling=SHORT)
         watch, whole = Watch(), tracks(model, request)
@@ -172,7 +174,7 @@ class TestReplays:
             [(told["lm_batch"], told["synth_batch"]) for told in map(fingerprint, made)]
             for made in (groups, whole)
         ]
-        assert batches == [[(1, 2)] * 6, [(2, 1)] * 6]
+        assert batches == [[(2, 2)] * 6, [(1, 1)] * 6]
         assert watch.fractions("semantic") == sorted(watch.fractions("semantic"))
 
     def test_kept_codes_are_gone_on_from(self, model: Yue2Model) -> None:
@@ -345,7 +347,11 @@ class TestOutcomes:
         (level,) = tracks(model, song(output_format="flac", peak_clip=0))
         peak = np.abs(raw.samples).max()
         np.testing.assert_allclose(level.samples, raw.samples / peak, rtol=1e-6)
-        np.testing.assert_array_equal(model.levelled(raw.samples, 0), level.samples)
+        untouched = model.finished(raw.samples.copy(), "wav32", 0, Watch())
+        np.testing.assert_array_equal(untouched, raw.samples)
+        np.testing.assert_array_equal(model.finished(untouched, "flac", 0, Watch()), level.samples)
+        with pytest.raises(Stopped):
+            model.finished(untouched, "flac", 0, Watch(1))
         assert raw.latents is None
 
 
@@ -357,7 +363,7 @@ def test_sound_becomes_latents_and_sound_again(model: Yue2Model, golden: Golden)
     model.check_latents(latents)
     decoded = model.decode(np.ascontiguousarray(arrays["latent"][0].T), Watch())
     np.testing.assert_allclose(decoded, arrays["decoded"][0].T, atol=2e-4)
-    assert model.latent_channels == 64
+    assert (model.latent_channels, model.sample_rate_hz, model.shortest_seconds) == (64, 48_000, 0.04)
 
 
 def test_numerics_are_pinned_where_a_model_is_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,8 +14,11 @@ from starlette.types import Message
 
 from engine.audio import decode, encode
 from engine.catalogue import Catalogue
+from engine.errors import UnknownModel
 from server.codec_operations import CodecOperations
 from server.limits import MAX_BODY_BYTES, MAX_REQUEST_PART_BYTES
+from server.routes import native
+from server.routes import vae as uploads_of
 from server.routes.vae import VaeRoutes
 from server.submission import Submissions
 from tests.architecture.documents import ROOT, fenced_lines
@@ -128,6 +131,7 @@ def test_a_third_upload_and_one_too_large_are_refused_at_once(
     singer: Product, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(singer.parts.limits.uploads, "total", 0)
+    before = singer.client.get("/status").json()["queue"]["rejected"]
     answers = [
         singer.client.post("/synth", files=form()),
         singer.client.post("/vae?op=decode", content=LATENTS.tobytes(), headers=OCTETS),
@@ -136,6 +140,7 @@ def test_a_third_upload_and_one_too_large_are_refused_at_once(
     codes = ["too_many_uploads", "too_many_uploads", "body_too_large"]
     assert [answer.json()["code"] for answer in answers] == codes
     assert answers[0].headers["retry-after"] == "5"
+    assert singer.client.get("/status").json()["queue"]["rejected"] == before + 2
 
 
 def test_notes_are_told_before_and_with_the_result(singer: Product) -> None:
@@ -221,6 +226,44 @@ def test_the_options_and_the_file_are_what_a_key_names(singer: Product) -> None:
     assert [answer.status_code for answer in answers] == [202, 200, 422, 422]
 
 
+def test_other_audio_under_the_same_key_is_another_request(singer: Product) -> None:
+    headers = {"Content-Type": "audio/flac", "Idempotency-Key": "encoding"}
+    answers = [
+        singer.client.post("/vae?op=encode", content=flac(seconds), headers=headers)
+        for seconds in (0.1, 0.1, 0.2)
+    ]
+    singer.finish(answers[0].json()["id"])
+    assert [answer.status_code for answer in answers] == [202, 200, 422]
+
+
+def test_latents_that_are_no_numbers_are_no_job(singer: Product) -> None:
+    before = singer.client.get("/status").json()["queue"]
+    raw = np.full((2, CHANNELS), np.nan, "<f4").tobytes()
+    answer = singer.client.post("/vae?op=decode", content=raw, headers=OCTETS)
+    assert (answer.status_code, answer.json()["field"]) == (400, "latents")
+    assert singer.client.get("/status").json()["queue"] == before
+
+
+@pytest.mark.parametrize("path", ["/vae?op=encode", "/vae?op=decode", "/synth"])
+def test_uploads_of_all_jobs_are_bounded_before_one_is_read(
+    singer: Product, path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(singer.parts.queue, "_most_input_bytes", 100)
+    before = singer.client.get("/status").json()["queue"]["rejected"]
+    files = form() if path == "/synth" else {path[-6:]: b"x" * 1000}
+    monkeypatch.setattr(uploads_of, "read_form", unread)
+    monkeypatch.setattr(native, "read_form", unread)
+    answer = singer.client.post(path, files=files)
+    assert (answer.status_code, answer.json()["code"]) == (429, "too_many_uploads")
+    assert answer.headers["retry-after"] == "5"
+    assert singer.client.get("/status").json()["queue"]["rejected"] == before + 1
+    assert singer.client.post("/plan", json={"style": "folk " * 100}).status_code == 202
+
+
+async def unread(*_: object) -> None:
+    raise AssertionError("the body was read")
+
+
 @pytest.mark.parametrize(
     ("query", "content", "kind", "status", "code", "field"),
     [
@@ -257,6 +300,24 @@ def test_without_yue2_it_is_told_how_to_get_it(studio: Product) -> None:
         assert "set YUE2_MODEL and YUE2_VAE to the folders of its weights" in answer.json()["error"]
     refused = studio.client.post("/synth", files=form())
     assert (refused.status_code, refused.json()["field"]) == (400, "latents")
+
+
+@pytest.mark.parametrize("op", ["encode", "decode"])
+def test_a_body_for_a_codec_that_is_not_there_is_never_asked_for(studio: Product, op: str) -> None:
+    limits = studio.parts.limits
+    submissions = Submissions(studio.parts.gate, studio.parts.book, limits)
+    routes = VaeRoutes(CodecOperations(Catalogue()), submissions, limits)
+    asked: list[str] = []
+
+    async def receive() -> Message:
+        asked.append("body")
+        return {"type": "http.disconnect"}
+
+    query = f"op={op}".encode()
+    scope = {"type": "http", "method": "POST", "path": "/vae", "query_string": query, "headers": []}
+    with pytest.raises(UnknownModel):
+        asyncio.run(routes.vae(Request(scope | {"state": {"owner": ""}}, receive)))
+    assert asked == []
 
 
 def test_an_upload_of_a_client_that_has_gone_is_let_go(singer: Product, yue2: Yue2Double) -> None:
