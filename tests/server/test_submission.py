@@ -4,7 +4,6 @@ import asyncio
 import json
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
 
 import pytest
 from starlette.requests import ClientDisconnect, Request
@@ -17,7 +16,7 @@ from server.jobs.rates import Stage
 from server.log_ring import LogRing
 from server.parts import Parts, assemble
 from server.settings import load
-from server.submission import SUBMISSION, Prepare, Submissions
+from server.submission import SUBMISSION, Prepare, Read, Submissions
 from server.work import Making, Packed, Prepared
 from storage.entry import JSON
 
@@ -58,7 +57,7 @@ async def never(held: ExitStack) -> Prepare:
     raise AssertionError(NEVER)
 
 
-def submit(parts: Parts, asked: Request, reading: Any = read, *, is_upload: bool = False) -> Response:
+def submit(parts: Parts, asked: Request, reading: Read = read, *, is_upload: bool = False) -> Response:
     submissions = Submissions(parts.gate, parts.book, parts.limits)
     return asyncio.run(submissions.submit(asked, 100, reading, is_upload=is_upload))
 
