@@ -76,6 +76,13 @@ def test_all_that_tie_with_the_last_of_the_top_k_stay(golden: Golden) -> None:
     assert left.places.tolist() == [1, *range(100, 250)]
 
 
+def test_an_id_that_follows_exactly_the_limit_is_in_the_nucleus() -> None:
+    row = torch.full((SMALL_ROWS.count,), -torch.inf)
+    row[[3, 9, 21, 40]] = 1.5
+    left = survivors(row, Rule(SMALL_ROWS, sampling_of(top_p=0.5)))
+    assert left.places.tolist() == [3, 9, 21]
+
+
 rules = st.builds(
     lambda sampling, legacy: Rule(SMALL_ROWS, sampling, legacy),
     st.builds(

@@ -1,4 +1,6 @@
+import math
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -8,7 +10,7 @@ from numpy.typing import NDArray
 from engine.control import Check, unchecked
 from engine.yue2.files.checkpoint import Checkpoint
 from engine.yue2.files.config import ModelConfig
-from engine.yue2.network.acoustic import Scratch
+from engine.yue2.network.acoustic import Acoustic, Scratch
 from engine.yue2.network.flow import noise
 from engine.yue2.network.precision import Precision
 from tests.engine.yue2.conftest import Golden
@@ -80,6 +82,25 @@ def test_it_is_one_pass_over_tokens_and_frames_with_one_mask(
 ) -> None:
     expected = NaiveModel(checkpoint, model_config).velocity(tokens, state[0], raw)
     assert error(halves.acoustic.velocity(state, raw, SLOT, AR_LENGTH, unchecked)[0], expected) < EXACT
+
+
+def test_frames_behind_the_table_of_positions_have_its_last(halves: Halves, state: torch.Tensor) -> None:
+    whole = halves.acoustic
+    weights = replace(whole.weights, positions=whole.weights.positions[:10])
+    config = replace(whole.config, max_latent_frames=10)
+    vector = torch.zeros(whole.config.hidden_size)
+    rows = Acoustic(weights, config, whole.cache, whole.rotary).embed(state, vector)
+    table, expected = whole.weights.positions, whole.embed(state, vector)
+    assert torch.equal(rows[:10], expected[:10])
+    assert error(rows[10:] - table[9], expected[10:] - table[10:26]) < EXACT
+
+
+@pytest.mark.parametrize("raw", RAW_TIMES)
+def test_time_may_be_shifted(halves: Halves, raw: float) -> None:
+    whole = halves.acoustic
+    shifted = Acoustic(whole.weights, replace(whole.config, timestep_shift=3.0), whole.cache, whole.rotary)
+    time = 1 / (1 + math.exp(-raw))
+    assert float(shifted.time_value(raw)) == pytest.approx(3 * time / (1 + 2 * time), abs=1e-6)
 
 
 def test_variations_are_as_each_alone(halves: Halves, state: torch.Tensor) -> None:

@@ -1,4 +1,5 @@
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import pytest
@@ -9,6 +10,8 @@ from engine.control import Check, unchecked
 from engine.errors import NumericalError
 from engine.yue2.files.checkpoint import Checkpoint
 from engine.yue2.files.config import ModelConfig
+from engine.yue2.network.backbone import Decoder
+from engine.yue2.network.layers import Layer
 from engine.yue2.network.places import BucketPlace, ExactPlace
 from engine.yue2.network.precision import Precision, check_top
 from engine.yue2.vocabulary import SCORE_ROWS, SEMANTIC_ROWS
@@ -226,11 +229,20 @@ def test_the_residual_stream_may_be_bfloat16(
     assert error(bucket.float(), exact.float()) < 0.1
 
 
-def test_few_rows_are_read_in_float16_and_many_in_bfloat16(halved: Halves, prefix: list[int]) -> None:
-    decoder = halved.decoder
+def test_few_rows_are_read_in_float16_and_many_in_bfloat16(
+    halved: Halves, prefix: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    decoder, read_in = halved.decoder, list[torch.dtype]()
+
+    def seen(index: int, layer: Layer, *rest: Any) -> None:
+        read_in.append(layer.down.dtype)
+        Decoder.read_layer(decoder, index, layer, *rest)
+
+    monkeypatch.setattr(decoder, "read_layer", seen)
     whole = decoder.prefill(prefix, 0, 0, unchecked)
     decoder.prefill(prefix[:-3], 1, 0, unchecked)
     parts = decoder.prefill(prefix[-3:], 1, len(prefix) - 3, unchecked)
+    assert read_in == [torch.bfloat16] * 6 + [torch.float16] * 3
     assert whole.dtype is parts.dtype is torch.float16
     assert error(parts.float(), whole.float()) < 0.1
 

@@ -38,6 +38,14 @@ def test_norm_divides_by_the_root_of_the_mean_square() -> None:
     assert torch.allclose(rms_norm(rows, weights, EPSILON), plain_rms(rows, weights), atol=1e-6)
 
 
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_the_epsilon_counts_where_rows_are_small(dtype: torch.dtype) -> None:
+    rows, weight = (random(5, 16) * 1e-3).to(dtype), torch.ones(16, dtype=dtype)
+    found = rms_norm(rows, weight, EPSILON).double()
+    squares = rows.double().square().mean(dim=-1, keepdim=True)  # about as large as the epsilon
+    assert torch.allclose(found, rows.double() / (squares + EPSILON).sqrt(), rtol=0.02, atol=0)
+
+
 def test_norm_in_half_precision_rounds_the_factor_before_it_multiplies() -> None:
     rows, weight = random(5, 16).bfloat16(), random(16).bfloat16()
     factor = (1 / torch.sqrt(rows.float().square().mean(dim=-1, keepdim=True) + EPSILON)).bfloat16()
