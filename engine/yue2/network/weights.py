@@ -14,6 +14,7 @@ from engine.yue2.network.allocation import allocate
 from engine.yue2.network.layers import Layer
 from engine.yue2.network.precision import Precision, overflow
 
+DAMAGED = "The model's weights hold what is no number; they are damaged: pull the model again."
 SLICE_VALUES = 8 * 2**20  # values copied between two checks
 
 
@@ -75,7 +76,7 @@ def load_decoder(
     """Load the autoregressive half; checks before every 16 MiB of the file.
 
     Raises:
-        NumericalError: a weight is too large for the precision.
+        NumericalError: a weight is too large for the precision, or no number.
         OutOfMemory: the device has no room.
     """
     source = _Source(checkpoint, config, device, precision, check)
@@ -169,10 +170,10 @@ class _Source:
         step = max(1, SLICE_VALUES // stored[0].numel())
         for first in range(0, len(stored), step):
             self.check()
-            part = target[first : first + step]
-            part.copy_(stored[first : first + step])
+            part, source = target[first : first + step], stored[first : first + step]
+            part.copy_(source)
             if part.dtype is torch.float16 and not _is_finite(part):
-                raise NumericalError(overflow(self.precision))
+                raise NumericalError(overflow(self.precision) if _is_finite(source) else DAMAGED)
 
 
 def _is_finite(tensor: torch.Tensor) -> bool:

@@ -79,14 +79,15 @@ def test_loading_can_be_stopped_within_a_tensor(
 
 @dataclass(frozen=True, slots=True)
 class Enlarged:
-    """A source of tensors of which one is too large for float16."""
+    """A source of tensors of which one is all of one value, by default too large for float16."""
 
     checkpoint: Checkpoint
     name: str
+    value: float = 70_000
 
     def tensor(self, name: str) -> torch.Tensor:
         stored = self.checkpoint.tensor(name)
-        return torch.full_like(stored, 70_000) if name == self.name else stored
+        return torch.full_like(stored, self.value) if name == self.name else stored
 
 
 def test_a_weight_that_does_not_fit_is_refused(checkpoint: Checkpoint, model_config: ModelConfig) -> None:
@@ -94,3 +95,12 @@ def test_a_weight_that_does_not_fit_is_refused(checkpoint: Checkpoint, model_con
     with pytest.raises(NumericalError, match="set YUE2_PRECISION to bf16 or fp32"):
         load_decoder(source, model_config, CPU, choose(CPU, "fp16"), unchecked)
     assert load_decoder(source, model_config, CPU, choose(CPU, "bf16"), unchecked).layers
+
+
+@pytest.mark.parametrize("value", [torch.nan, torch.inf])
+def test_a_weight_that_is_no_number_is_told_as_damage(
+    checkpoint: Checkpoint, model_config: ModelConfig, value: float
+) -> None:
+    source = Enlarged(checkpoint, "model.layers.2.mlp.up_proj.weight", value)
+    with pytest.raises(NumericalError, match="damaged: pull the model again"):
+        load_decoder(source, model_config, CPU, choose(CPU, "fp16"), unchecked)
