@@ -14,6 +14,12 @@ TELL_SECONDS = 0.5
 NEARLY_DONE = 0.999
 """The most that progress says before the job is done."""
 
+CUT = 0.99
+"""Share of its budget from which a stage was cut by it, and so says nothing of how large such stages get."""
+
+OUTGROWN = 1.25
+"""How much larger than what is done a stage is taken to be once it is larger than earlier ones were."""
+
 
 class StageTracker:
     """Follows one job through its stages and teaches the rates what each took.
@@ -27,7 +33,7 @@ class StageTracker:
     def __init__(self, model: str, stages: tuple[Stage, ...]) -> None:
         self._model = model
         self._stages = list(stages)
-        self._unsized = {index for index, stage in enumerate(stages) if stage.source == "budget"}
+        self._budgets = {index: stage.units for index, stage in enumerate(stages) if stage.source == "budget"}
         self._index = 0  # of the first stage that is not over
         self._planned = False  # whether that stage is the current phase
         self._entered_at = 0.0
@@ -72,11 +78,26 @@ class StageTracker:
 
     def remaining(self, rates: RateBook, now: float) -> Estimate:
         """The time left, never negative."""
-        ahead = self._stages[self._index :]
+        ahead, fraction = self._forecast(rates)
         if not self._planned:
             return rates.estimate(self._model, ahead)
         elapsed = self._moved_at - self._entered_at
-        return rates.remaining(self._model, ahead, elapsed, self._fraction, now - self._moved_at)
+        return rates.remaining(self._model, ahead, elapsed, fraction, now - self._moved_at)
+
+    def _forecast(self, rates: RateBook) -> tuple[list[Stage], float]:
+        """The stages that are not over, as large as earlier songs and this one let expect, and the first's share done."""
+        ahead = self._stages[self._index :]
+        sized = [rates.sized(self._model, stage) for stage in ahead]
+        if not self._planned:
+            return sized, 0.0
+        done = self._fraction * ahead[0].units
+        is_guess = sized[0] is not ahead[0] and sized[0].units > 0
+        growth = max(1.0, OUTGROWN * done / sized[0].units) if is_guess else 1.0
+        grown = [
+            now if now is stage else replace(now, units=min(stage.units, growth * now.units))
+            for stage, now in zip(ahead, sized, strict=True)
+        ]
+        return grown, min(1.0, done / grown[0].units) if grown[0].units > 0 else self._fraction
 
     def _enter(self, rates: RateBook, phase: str, now: float) -> None:
         if self.phase:
@@ -95,14 +116,15 @@ class StageTracker:
             stage = self._stages[self._index]
             if stage.source != "budget":
                 rates.learn(self._model, self.phase, stage.units, now - self._entered_at)
-                if self._index in self._unsized:
+                if stage.units < CUT * self._budgets.get(self._index, 0.0):
                     rates.learn_size(self._model, stage)
             self._index += 1
             self._planned = False
 
     def _raise_share(self, rates: RateBook) -> None:
-        fraction = self._fraction if self._planned else 0.0
-        share = rates.progress(self._model, self._stages, self._index, fraction)
+        ahead, fraction = self._forecast(rates)
+        stages = [*self._stages[: self._index], *ahead]
+        share = rates.progress(self._model, stages, self._index, fraction)
         self.share = max(self.share, min(share, NEARLY_DONE))
 
     def _worth_telling(self, entered: bool, now: float) -> bool:

@@ -165,6 +165,32 @@ def test_a_budget_whose_size_earlier_songs_tell_teaches_nothing_either() -> None
     assert rates.estimate("m", [budget]) == Estimate(90.0, False, "history")
 
 
+def test_a_song_that_its_budget_cut_teaches_its_speed_but_no_length() -> None:
+    tracker, rates = started(Stage("sing", 75.0, "budget")), RateBook()
+    tracker.advance(rates, "sing", 1.0, {}, 100.0)
+    tracker.expect(rates, "sing", 75.0, "history")
+    tracker.finish(rates, 175.0)
+    longer = Stage("sing", 3750.0, "budget")
+    assert rates.estimate("m", [longer]) == Estimate(3750.0, True, "budget")
+
+
+def test_a_stage_that_outgrows_earlier_ones_leaves_the_rest_its_share() -> None:
+    stages = (Stage("draw", 1000.0, "budget"), Stage("sound", 1000.0, "budget"))
+    tracker, rates = started(*stages), RateBook()
+    for phase in ("draw", "sound"):
+        rates.learn_size("m", Stage(phase, 10.0))
+    assert rates.estimate("m", stages).seconds == 20.0
+    tracker.advance(rates, "draw", 0.004, {}, 104.0)
+    assert tracker.share == pytest.approx(4 / 20)
+    assert tracker.remaining(rates, 104.0).seconds == pytest.approx(6 + 10)
+    tracker.advance(rates, "draw", 0.4, {}, 500.0)
+    assert tracker.remaining(rates, 500.0).seconds == pytest.approx(100 + 500)
+    assert tracker.share == pytest.approx(400 / 1000)
+    tracker.advance(rates, "draw", 1.0, {}, 1100.0)
+    assert tracker.remaining(rates, 1100.0).seconds == pytest.approx(1000)
+    assert tracker.share == pytest.approx(0.5)
+
+
 def test_a_shorter_rest_moves_progress_at_once() -> None:
     tracker, rates = started(), RateBook()
     tracker.advance(rates, "plan", 1.0, {}, 100.0)
