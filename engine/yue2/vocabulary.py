@@ -7,7 +7,9 @@ From the front: ordinary text, the tokenizer's specials, music start and end, th
 
 from dataclasses import dataclass
 
-TEXT_IDS = 151_643  # ordinary text is 0 to 151642
+from engine.request_types import CODES as CODES
+from engine.request_types import TEXT_IDS as TEXT_IDS
+
 END_OF_DOCUMENT = 151_643  # the first token of every prefix
 SCORE_START = 151_847
 SCORE_END = 151_848
@@ -15,8 +17,9 @@ TOKENIZER_IDS = 151_851  # text and the tokenizer's 208 specials
 MUSIC_START = 151_851
 MUSIC_END = 151_852
 CODEC_FIRST = 151_853  # code c is token 151853 + c
-CODES = 32_768
 VOCABULARY = 184_704
+
+MARKER_ROWS = 2  # of zeros, before the first frame of a chunk and behind the last
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,13 +27,20 @@ class TokenRows:
     """A run of vocabulary ids that holds everything a stage may draw.
 
     `first` and `count` are the run, `end_id` is the token that ends the stage and `barred` are ids in the run
-    that may not be drawn.
+    that may not be drawn, if any.
     """
 
     first: int
     count: int
     end_id: int
     barred: range
+
+    @property
+    def barred_places(self) -> slice:
+        """Where in the run the barred ids stand."""
+        if not self.barred:
+            return slice(0)
+        return slice(self.barred.start - self.first, self.barred.stop - self.first)
 
 
 SCORE_ROWS = TokenRows(0, SCORE_END + 1, SCORE_END, range(TEXT_IDS, SCORE_END))

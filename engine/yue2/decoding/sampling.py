@@ -80,7 +80,7 @@ def scored(logits: torch.Tensor, rule: Rule, history: Sequence[int]) -> torch.Te
     """Scores (rows.count,) before temperature: barred ids out, the end held back, recent ids penalised."""
     rows, sampling = rule.rows, rule.sampling
     scores = logits.clone() if rule.legacy else logits.to(torch.float32, copy=True)
-    scores[rows.barred.start - rows.first : rows.barred.stop - rows.first] = -torch.inf
+    scores[rows.barred_places] = -torch.inf
     if len(history) < sampling.min_tokens:
         scores[rows.end_id - rows.first] = -torch.inf
     if history and sampling.repetition_penalty != 1:

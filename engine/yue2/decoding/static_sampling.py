@@ -76,7 +76,7 @@ def scored(logits: torch.Tensor, legacy: bool, settings: Settings, past: Past) -
     """Scores (S, count) before temperature, as `sampling.scored`."""
     rows = past.rows
     scores = logits.clone() if legacy else logits.to(torch.float32, copy=True)
-    scores[:, rows.barred.start - rows.first : rows.barred.stop - rows.first].fill_(-torch.inf)
+    scores[:, rows.barred_places].fill_(-torch.inf)
     scores[:, rows.end_id - rows.first].masked_fill_(past.drawn < settings.min_tokens, -torch.inf)
     counts = torch.zeros(scores.shape[0], rows.count + 1, device=scores.device)
     counts.scatter_add_(1, past.recent, settings.weights.expand_as(past.recent))

@@ -15,8 +15,8 @@ from engine.yue2.network.layers import Layer, add_attended, add_feed_forward, pr
 from engine.yue2.network.rotary import Angles, Rotary
 from engine.yue2.network.tiles import attention_rows, product_rows, spans
 from engine.yue2.network.weights import AcousticWeights, Affine
+from engine.yue2.vocabulary import MARKER_ROWS
 
-MARKER_ROWS = 2  # a row of zeros before the first frame, and one behind the last
 LONGEST_PERIOD = 10_000.0  # of the time features
 
 
@@ -52,7 +52,8 @@ class Acoustic:
 
     def time_value(self, raw_time: float) -> torch.Tensor:
         """The time that a logit stands for, shifted as the configuration says: a scalar, rounded as the stream is."""
-        raw = torch.tensor(raw_time, dtype=self.weights.precision.residual, device=self.cache.device)
+        dtype, device = self.weights.precision.residual, self.cache.device
+        raw = torch.full((), raw_time, dtype=dtype, device=device)  # filled there; a copy would be waited for
         linear = torch.sigmoid(raw)
         shift = self.config.timestep_shift
         return shift * linear / (1 + (shift - 1) * linear)
@@ -62,9 +63,8 @@ class Acoustic:
         half = TIME_FEATURES // 2
         steps = torch.arange(half, dtype=torch.float32, device=self.cache.device)  # (half,)
         turns = self.time_value(raw_time).float() * torch.exp(-math.log(LONGEST_PERIOD) * steps / half)
-        features = torch.cat((turns.cos(), turns.sin())).to(
-            self.weights.precision.residual
-        )  # (TIME_FEATURES,)
+        waves = torch.cat((turns.cos(), turns.sin()))  # (TIME_FEATURES,)
+        features = waves.to(self.weights.precision.residual)
         inner = functional.silu(_affine(self.weights.time_in, features))
         return _affine(self.weights.time_out, inner)
 
@@ -72,9 +72,8 @@ class Acoustic:
         """Residual rows (B * N, hidden) of latents (B, T, C) between their marker rows, N = T + 2."""
         framed = functional.pad(state.to(self.weights.precision.residual), (0, 0, 1, 1))  # (B, N, C)
         indices = torch.arange(framed.shape[1], device=self.cache.device)  # (N,)
-        positions = self.weights.positions[
-            indices.clamp_(max=self.config.max_latent_frames - 1)
-        ]  # (N, hidden)
+        indices.clamp_(max=self.config.max_latent_frames - 1)
+        positions = self.weights.positions[indices]  # (N, hidden)
         rows = _affine(self.weights.into, framed).add_(time_vector).add_(positions)  # (B, N, hidden)
         return rows.view(-1, self.config.hidden_size)
 

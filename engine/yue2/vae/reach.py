@@ -7,6 +7,7 @@ kernels are those of `engine.yue2.vae.layers`.
 from collections.abc import Sequence
 from math import prod
 
+from engine.yue2.vae.layers import change_padding
 from engine.yue2.vae.windows import decoded_samples
 
 _UNITS_REACH = 3 * (1 + 3 + 9)  # kernel 7 at dilations 1, 3 and 9
@@ -26,9 +27,9 @@ def decoder_reach(strides: Sequence[int]) -> int:
     for stride in strides:
         first, last = first - _UNITS_REACH, last + _UNITS_REACH
         reach = max(reach, _outside(first, last + early, rate))
-        rate, early = rate // stride, (early + stride - 2 * _padding(stride)) // stride
-        first = -((2 * stride - 1 - first - _padding(stride)) // stride)
-        last = (last + _padding(stride)) // stride
+        rate, early = rate // stride, (early + stride - 2 * change_padding(stride)) // stride
+        first = -((2 * stride - 1 - first - change_padding(stride)) // stride)
+        last = (last + change_padding(stride)) // stride
         reach = max(reach, _outside(first, last + early, rate))
     return max(reach, _outside(first - _ENDS_REACH, last + _ENDS_REACH, 1))
 
@@ -39,8 +40,8 @@ def encoder_reach(strides: Sequence[int]) -> int:
     reach = _outside(first, last, rate)
     for stride in reversed(strides):
         rate *= stride
-        first = first * stride - _padding(stride)
-        last = last * stride - _padding(stride) + 2 * stride - 1
+        first = first * stride - change_padding(stride)
+        last = last * stride - change_padding(stride) + 2 * stride - 1
         first, last = first - _UNITS_REACH, last + _UNITS_REACH
         reach = max(reach, _outside(first, last, rate))
     return max(reach, _outside(first - _ENDS_REACH, last + _ENDS_REACH, rate))
@@ -49,7 +50,3 @@ def encoder_reach(strides: Sequence[int]) -> int:
 def _outside(first: int, last: int, rate: int) -> int:
     """Whole frames of `rate` columns that the columns [first, last] reach out of frame 0, the larger of both sides."""
     return max(-(first // rate), last // rate)
-
-
-def _padding(stride: int) -> int:
-    return (stride + 1) // 2

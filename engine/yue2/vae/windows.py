@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from engine.request import CONTEXT_TOKENS
+from engine.yue2.vocabulary import MARKER_ROWS
 
-MARKER_ROWS = 2  # before and after a chunk's frames
 MUSIC_END_TOKENS = 1  # behind a chunk's codes
 
 

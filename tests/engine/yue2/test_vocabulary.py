@@ -10,6 +10,7 @@ from engine.yue2.vocabulary import (
     SEMANTIC_ROWS,
     TEXT_IDS,
     VOCABULARY,
+    TokenRows,
 )
 from tests.engine.yue2.conftest import Golden
 
@@ -43,3 +44,9 @@ def test_the_semantic_stage_may_draw_codes_and_musics_end() -> None:
     drawable = set(range(rows.first, rows.first + rows.count)) - set(rows.barred)
     assert drawable == {*range(CODEC_FIRST, CODEC_FIRST + CODES), MUSIC_END}
     assert rows.end_id == MUSIC_END
+
+
+def test_barred_ids_have_places_where_there_are_any() -> None:
+    assert list(range(10))[TokenRows(20, 10, 29, range(23, 25)).barred_places] == [3, 4]
+    for first in (0, 3, 20):
+        assert list(range(10))[TokenRows(first, 10, 29, range(0)).barred_places] == []

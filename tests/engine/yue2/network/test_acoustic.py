@@ -103,6 +103,14 @@ def test_time_may_be_shifted(halves: Halves, raw: float) -> None:
     assert float(shifted.time_value(raw)) == pytest.approx(3 * time / (1 + 2 * time), abs=1e-6)
 
 
+def test_an_evaluation_copies_nothing_from_the_host(
+    halves: Halves, state: torch.Tensor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    expected = halves.acoustic.velocity(state, 0.5, SLOT, AR_LENGTH, unchecked)
+    monkeypatch.setattr(torch, "tensor", None)  # on a card what it copies is waited for
+    assert torch.equal(halves.acoustic.velocity(state, 0.5, SLOT, AR_LENGTH, unchecked), expected)
+
+
 def test_variations_are_as_each_alone(halves: Halves, state: torch.Tensor) -> None:
     several = torch.stack((state[0], noise(3, 24, 64), noise(4, 24, 64)))
     together = halves.acoustic.velocity(several, 0.5, SLOT, AR_LENGTH, unchecked)
