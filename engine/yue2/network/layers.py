@@ -27,9 +27,7 @@ class Layer:
     down: torch.Tensor  # (hidden, ffn)
     input_norm: torch.Tensor  # (hidden,)
     ffn_norm: torch.Tensor  # (hidden,)
-    head_norms: (
-        torch.Tensor
-    )  # (heads + kv_heads, head_dim): the same row for each query head, and for each key head
+    head_norms: torch.Tensor  # (heads + kv_heads, head_dim): query heads share one row, key heads another
 
     def tensors(self) -> Iterator[torch.Tensor]:
         """All weights."""
@@ -62,9 +60,8 @@ def rms_norm(rows: torch.Tensor, weight: torch.Tensor, epsilon: float) -> torch.
 def project(layer: Layer, rows: torch.Tensor, angles: Angles, config: ModelConfig) -> Projection:
     """Queries, keys and values of residual rows (rows, hidden), each at its angle."""
     normed = rms_norm(rows, layer.input_norm, config.rms_norm_eps).to(layer.qkv.dtype)
-    heads = functional.linear(normed, layer.qkv).view(
-        rows.shape[0], -1, config.head_dim
-    )  # (rows, heads + 2 kv_heads, head_dim)
+    product = functional.linear(normed, layer.qkv)
+    heads = product.view(rows.shape[0], -1, config.head_dim)  # (rows, heads + 2 kv_heads, head_dim)
     turning = config.heads + config.kv_heads
     normed_heads = rms_norm(heads[:, :turning].to(rows.dtype), layer.head_norms, config.rms_norm_eps)
     turned = angles.turn(normed_heads)  # (rows, heads + kv_heads, head_dim)

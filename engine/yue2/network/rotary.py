@@ -19,9 +19,12 @@ class Angles:
     sin: torch.Tensor
 
     def turn(self, heads: torch.Tensor) -> torch.Tensor:
-        """Heads (rows, heads, head_dim) turned by the angles of their rows; a new tensor of the same shape."""
+        """Heads (rows, heads, head_dim) turned by the angles of their rows; a new tensor of the same shape.
+
+        Both products are rounded before they are added, as the model was run in training.
+        """
         swapped = heads.roll(heads.shape[-1] // 2, dims=-1)  # (rows, heads, head_dim)
-        return (heads * self.cos).addcmul_(swapped, self.sin)
+        return (heads * self.cos).add_(swapped.mul_(self.sin))
 
     def rows(self, part: slice) -> "Angles":
         """The angles of some rows; no copy."""
@@ -39,9 +42,8 @@ class Rotary:
     """
 
     def __init__(self, config: ModelConfig, device: torch.device, dtype: torch.dtype) -> None:
-        exponents = (
-            torch.arange(0, config.head_dim, 2, dtype=torch.float32) / config.head_dim
-        )  # (head_dim / 2,)
+        evens = torch.arange(0, config.head_dim, 2, dtype=torch.float32)
+        exponents = evens / config.head_dim  # (head_dim / 2,)
         frequencies = 1.0 / (float(config.rope_theta) ** exponents)  # (head_dim / 2,)
         positions = torch.arange(config.max_positions, dtype=torch.float32)  # (positions,)
         angles = torch.outer(positions, frequencies)  # (positions, head_dim / 2)

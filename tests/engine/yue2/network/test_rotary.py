@@ -44,3 +44,12 @@ def test_positions_may_be_a_run_or_any(rotary: Rotary) -> None:
 def test_tables_are_rounded_once(rotary: Rotary, model_config: ModelConfig) -> None:
     rounded = Rotary(model_config, CPU, torch.bfloat16)
     assert torch.equal(rounded.sin, rotary.sin.bfloat16())
+
+
+def test_a_turn_in_half_precision_rounds_each_product(model_config: ModelConfig) -> None:
+    angles = Rotary(model_config, CPU, torch.bfloat16).between(7, 107)
+    heads = torch.randn(100, 3, 8, generator=torch.Generator().manual_seed(1)).bfloat16()
+    first, second = heads[..., :4], heads[..., 4:]
+    crossed = torch.cat((-second, first), dim=-1)
+    sin = angles.sin[..., 4:].repeat(1, 1, 2)
+    assert torch.equal(angles.turn(heads), heads * angles.cos + crossed * sin)
