@@ -1,5 +1,7 @@
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
+from typing import ClassVar
 
 import pytest
 import torch
@@ -74,6 +76,47 @@ def test_places_arrive_as_tokens_of_their_own_step(places: list[int]) -> None:
     expected = [place if place == NOT_FINITE else place + SEMANTIC_ROWS.first for place in places]
     assert earlier() == expected
     assert later() == [SEMANTIC_ROWS.first + 5] * 2
+
+
+class LateEvent:
+    """Stands for an event of a card: what was copied before it is there once it is waited for."""
+
+    pending: ClassVar[list[Callable[[], object]]] = []
+
+    def record(self, stream: str) -> None:
+        assert stream == "the stream"
+
+    def synchronize(self) -> None:
+        while self.pending:
+            self.pending.pop()()
+
+
+class LateRoom:
+    """Pinned memory that a card writes to when it comes to it."""
+
+    def __init__(self, songs: int) -> None:
+        self._held = torch.full((songs,), 5)
+
+    def copy_(self, places: torch.Tensor, non_blocking: bool) -> None:
+        assert non_blocking
+        LateEvent.pending.append(partial(self._held.copy_, places.clone()))
+
+    def tolist(self) -> list[int]:
+        found: list[int] = self._held.tolist()
+        return found
+
+
+def test_places_from_a_card_are_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    def pinned(songs: int, dtype: torch.dtype, pin_memory: bool) -> LateRoom:
+        assert pin_memory
+        return LateRoom(songs)
+
+    monkeypatch.setattr(torch, "zeros", pinned)
+    monkeypatch.setattr(torch.cuda, "Event", LateEvent)
+    monkeypatch.setattr(torch.cuda, "current_stream", lambda device: "the stream")
+    arrivals = Arrivals(2, torch.device("cuda"))
+    arrived = arrivals.send(torch.tensor([3, NOT_FINITE]), 100)
+    assert arrived() == [103, NOT_FINITE]
 
 
 def test_a_shape_holds_what_a_graph_depends_on() -> None:

@@ -1,5 +1,7 @@
 """Latents to sound and back: the reference's outputs, tiles against the whole, and what is refused."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 import torch
@@ -201,6 +203,22 @@ def test_tiles_are_smaller_on_a_processor_and_the_checkpoints_own_elsewhere(
     here = Vae(vae_checkpoint, vae_config, CPU)
     assert (here.core_frames, there.core_frames) == (module.CPU_CORE_FRAMES, 1024)
     assert here.working_bytes() == here.working_bytes(here.core_frames) < here.working_bytes(1024)
+
+
+def test_convolutions_on_a_card_would_be_exact(vae: Vae, monkeypatch: pytest.MonkeyPatch) -> None:
+    convolve, settings = torch.nn.functional.conv1d, set[tuple[bool, bool]]()
+
+    def seen(*given: Any) -> torch.Tensor:
+        settings.add((torch.backends.cudnn.allow_tf32, torch.backends.cudnn.deterministic))
+        return convolve(*given)
+
+    monkeypatch.setattr(torch.backends.cudnn, "allow_tf32", True)  # as torch begins
+    monkeypatch.setattr(torch.nn.functional, "conv1d", seen)
+    vae.decode(np.zeros((1, 64), np.float32))
+    assert settings == {(False, True)}
+    settings.clear()
+    vae.encode(np.zeros((1920, 2), np.float32))
+    assert settings == {(False, True)}
 
 
 def test_nothing_is_left_of_the_settings_for_exact_arithmetic(vae: Vae) -> None:
