@@ -16,16 +16,23 @@ BRANCHES = (ast.If, ast.For, ast.AsyncFor, ast.While, ast.ExceptHandler, ast.mat
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """One Python file, parsed."""
+    """One Python file."""
 
     path: Path
     text: str
-    tree: ast.Module
 
     @property
     def name(self) -> str:
         """The path from the repository's root."""
         return self.path.relative_to(ROOT).as_posix()
+
+    @property
+    def tree(self) -> ast.Module:
+        """The file, parsed anew: were the trees of all files kept, the collector would go through them at every turn.
+
+        Raises SyntaxError.
+        """
+        return ast.parse(self.text)
 
     def sizes(self) -> dict[str, int]:
         """Code lines of every function, by its place and name."""
@@ -44,15 +51,13 @@ class Source:
         return (function for function in self.functions() if function.name.startswith("test_"))
 
 
-def parse(path: Path) -> Source:
-    """Read one file; raises SyntaxError."""
-    text = path.read_text(encoding="utf-8")
-    return Source(path, text, ast.parse(text))
-
-
 def sources(*folders: str) -> list[Source]:
     """Every Python file below the folders."""
-    return [parse(path) for folder in folders for path in sorted((ROOT / folder).rglob("*.py"))]
+    return [
+        Source(path, path.read_text(encoding="utf-8"))
+        for folder in folders
+        for path in sorted((ROOT / folder).rglob("*.py"))
+    ]
 
 
 def code_lines(function: Function, lines: list[str]) -> int:

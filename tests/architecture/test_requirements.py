@@ -1,6 +1,7 @@
 """Every promise has a row, and every row that claims a test names one that pytest collects."""
 
 import ast
+from functools import cache
 from pathlib import Path
 
 from tests.architecture.documents import ROOT, code, table_rows
@@ -26,15 +27,19 @@ def names_in(statement: ast.stmt) -> list[str]:
     return []
 
 
+@cache
+def names_of(path: Path) -> frozenset[str]:
+    """The tests that a file gives rise to."""
+    parsed = ast.parse(path.read_text(encoding="utf-8"))
+    return frozenset(name for statement in parsed.body for name in names_in(statement))
+
+
 def is_collected(test: str) -> bool:
     file, _, name = test.partition("::")
     path = ROOT / file
     if not path.is_file() or not (path.name.startswith("test_") or file == RUN_BY_NAME):
         return False
-    names = [
-        name for statement in ast.parse(path.read_text(encoding="utf-8")).body for name in names_in(statement)
-    ]
-    return name in names and name.rsplit("::", 1)[-1].startswith(("test_", "runTest"))
+    return name in names_of(path) and name.rsplit("::", 1)[-1].startswith(("test_", "runTest"))
 
 
 def test_ids_count_up_from_one() -> None:
