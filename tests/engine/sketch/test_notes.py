@@ -25,13 +25,13 @@ KITS = [instrument for instrument in INSTRUMENTS.values() if instrument.bank == 
 
 
 @pytest.fixture(scope="module")
-def renderer() -> NoteRenderer:
-    return NoteRenderer(WavePool(BANK, 96 << 20), 8 << 20)
+def pool() -> WavePool:
+    return WavePool(BANK, 96 << 20)
 
 
 @pytest.fixture(scope="module")
-def pool() -> WavePool:
-    return WavePool(BANK, 1 << 20)
+def renderer(pool: WavePool) -> NoteRenderer:
+    return NoteRenderer(pool, 8 << 20)
 
 
 def sound(
