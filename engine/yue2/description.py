@@ -1,13 +1,22 @@
 """What a client is told of the YuE2 model."""
 
+from collections.abc import Iterable
+from math import prod
+
 from pydantic import JsonValue
 
-from engine.yue2.files.config import VaeConfig
-from engine.yue2.machine.memory import Allowance, Footprint
+from engine.yue2.files.config import ModelConfig, VaeConfig
+from engine.yue2.files.tensors import (
+    TensorSpec,
+    acoustic_names,
+    decoder_names,
+    model_tensors,
+    vae_tensors,
+)
+from engine.yue2.machine.memory import BRANCHES, Allowance, Footprint
 from engine.yue2.network.precision import Precision
 
 LICENCE = "CC BY-NC 4.0"  # of the weights, not of this code
-FLOAT32_BYTES = 4
 _DESCRIPTION = (
     "Sings: writes a score from style and lyrics, performs it as semantic codes, renders those as acoustic latents "
     "and decodes them to stereo sound. A score can be given instead."
@@ -15,7 +24,13 @@ _DESCRIPTION = (
 
 
 def description(
-    model_id: str, device: str, precision: Precision, sizes: Footprint, allowed: Allowance, vae: VaeConfig
+    model_id: str,
+    device: str,
+    precision: Precision,
+    sizes: Footprint,
+    allowed: Allowance,
+    model: ModelConfig,
+    vae: VaeConfig,
 ) -> dict[str, JsonValue]:
     """The model as `/props` tells of it; sizes in bytes, the cache's for one sequence of the longest length."""
     return {
@@ -31,22 +46,28 @@ def description(
         "device": device,
         "precision": precision.name,
         "residency": "stage" if allowed.staged else "keep",
-        "parameters": _parameters(sizes, precision),
+        "parameters": _parameters(model, vae),
         "weights_bytes": _weights(sizes),
         "cache": _cache(sizes, allowed),
-        "songs_at_once": allowed.sequences,
+        "songs_at_once": allowed.songs_at_once(1),
+        "guided_songs_at_once": allowed.songs_at_once(BRANCHES),
         "variations_at_once": allowed.variations,
         "sample_rate_hz": vae.sample_rate_hz,
         "latent_channels": vae.latent_dim,
     }
 
 
-def _parameters(sizes: Footprint, precision: Precision) -> dict[str, JsonValue]:
+def _parameters(model: ModelConfig, vae: VaeConfig) -> dict[str, JsonValue]:
+    tensors = model_tensors(model)
     return {
-        "decoder": sizes.decoder_bytes // precision.decoder.itemsize,
-        "acoustic": sizes.acoustic_bytes // precision.acoustic.itemsize,
-        "vae": sizes.vae_bytes // FLOAT32_BYTES,
+        "decoder": _count(tensors[name] for name in decoder_names(model)),
+        "acoustic": _count(tensors[name] for name in acoustic_names(model)),
+        "vae": _count(vae_tensors(vae).values()),
     }
+
+
+def _count(tensors: Iterable[TensorSpec]) -> int:
+    return sum(prod(tensor.shape) for tensor in tensors)
 
 
 def _weights(sizes: Footprint) -> dict[str, JsonValue]:

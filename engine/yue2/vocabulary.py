@@ -21,6 +21,9 @@ VOCABULARY = 184_704
 
 MARKER_ROWS = 2  # of zeros, before the first frame of a chunk and behind the last
 
+Ids = tuple[int, ...]
+"""Tokens, or codes, in their order."""
+
 
 @dataclass(frozen=True, slots=True)
 class TokenRows:

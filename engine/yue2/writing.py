@@ -11,10 +11,8 @@ from engine.yue2.decoding.takes import Decoded, SongPrompt
 from engine.yue2.machine.memory import BRANCHES, Allowance
 from engine.yue2.parts import Parts
 from engine.yue2.stages import SCORE, SEMANTIC, semantic_sampling, work_of
-from engine.yue2.text.prompt import Prompts, TextIds, guidance
-from engine.yue2.vocabulary import CODEC_FIRST, SCORE_ROWS, SEMANTIC_ROWS, TokenRows
-
-Ids = tuple[int, ...]
+from engine.yue2.text.prompt import Prompts, TextIds, guidance, score_text
+from engine.yue2.vocabulary import CODEC_FIRST, SCORE_ROWS, SEMANTIC_ROWS, Ids, TokenRows
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,24 +29,6 @@ class Draft:
     together: int = 1
 
 
-def score_text(tokenizer: TextIds, ids: Sequence[int]) -> str:
-    """The score that the ids spell, fit for a request: U+FFFD stands for the NUL character, which requests refuse."""
-    return tokenizer.decode(ids).replace("\0", "\N{REPLACEMENT CHARACTER}")
-
-
-def given_score(tokenizer: TextIds, request: SongRequest) -> Draft:
-    """The score that a request brings: its `abc_tokens` where they spell exactly its `abc`, else `abc` encoded.
-
-    A blank one is an empty score, and so is that of `cot` off.
-    """
-    drawn = request.score_ids
-    if request.cot == "off":
-        return Draft()
-    if drawn and score_text(tokenizer, drawn) == request.abc:
-        return Draft(drawn, request.abc)
-    return Draft(tokenizer.encode(request.abc), request.abc) if request.abc.strip() else Draft()
-
-
 class Writer:
     """Writes scores and draws codes; owns nothing but the way to the loaded parts."""
 
@@ -58,8 +38,12 @@ class Writer:
         self._prompts = Prompts(tokenizer)
 
     def given(self, request: SongRequest) -> Draft:
-        """The score that a request brings, as `given_score` says."""
-        return given_score(self._tokenizer, request)
+        """The score that a request brings: its `abc_tokens` where they spell exactly its `abc`, else `abc` encoded.
+
+        A blank one is an empty score, and so is that of `cot` off.
+        """
+        ids = self._prompts.given_ids(request)
+        return Draft(ids, request.abc) if ids else Draft()
 
     def prefix(self, request: SongRequest, draft: Draft) -> Ids:
         """What the codes of a song stand behind."""
@@ -117,7 +101,7 @@ class Writer:
     ) -> list[tuple[Decoded, int]]:
         """Each prompt's tokens, and how many songs they were drawn in step with."""
         branches = 1 if stage.guidance == 1 else BRANCHES
-        at_once = max(1, allowed.sequences // branches)
+        at_once = allowed.songs_at_once(branches)
         groups = [prompts[first : first + at_once] for first in range(0, len(prompts), at_once)]
         loaded = self._parts.decoder(control, allowed, branches * len(groups[0]))
         drawn: list[tuple[Decoded, int]] = []

@@ -7,7 +7,14 @@ import torch
 
 from engine.yue2.files.config import ModelConfig, VaeConfig, read_generation_config
 from engine.yue2.machine.device import Memory, memory_of
-from engine.yue2.machine.memory import VARIATIONS_AT_MOST, Allowance, Footprint, allowance, footprint
+from engine.yue2.machine.memory import (
+    SONGS_AT_MOST,
+    VARIATIONS_AT_MOST,
+    Allowance,
+    Footprint,
+    allowance,
+    footprint,
+)
 from engine.yue2.network.precision import Precision
 from engine.yue2.vae.autoencoder import CPU_CORE_FRAMES, CPU_SLICE_ELEMENTS, DEVICE_SLICE_ELEMENTS
 
@@ -31,12 +38,14 @@ def capacity_of(
 ) -> Capacity:
     """The capacity for the model in `folder`. Raises CheckpointError, DeviceError.
 
-    A processor gains nothing by solving variations together, and one by one they are what their replays are.
+    A processor gains nothing by drawing songs in step or by solving variations together, and one by one they are what
+    their replays are; see docs/decisions/0031-one-song-at-a-time-on-a-processor.md.
     """
     on_processor = device.type == "cpu"
     sizes = footprint(model, vae, precision, CPU_SLICE_ELEMENTS if on_processor else DEVICE_SLICE_ELEMENTS)
     positions = min(model.max_positions, read_generation_config(folder).context)
     core = min(vae.core_frames, CPU_CORE_FRAMES) if on_processor else vae.core_frames
-    together = 1 if on_processor else VARIATIONS_AT_MOST
+    variations, songs = (1, 1) if on_processor else (VARIATIONS_AT_MOST, SONGS_AT_MOST)
     memory = memory_of(device)
-    return Capacity(sizes, allowance(sizes, positions, core, memory, residency, variations=together), memory)
+    allowed = allowance(sizes, positions, core, memory, residency, variations=variations, songs=songs)
+    return Capacity(sizes, allowed, memory)

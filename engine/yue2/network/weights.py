@@ -160,10 +160,11 @@ class _Source:
 
     def _head_norms(self, attention: str) -> torch.Tensor:
         """The query norm for each query head, then the key norm for each key head: (heads + kv_heads, head_dim)."""
-        residual = self.precision.residual
-        queries = self.whole(f"{attention}q_norm.weight", residual).expand(self.config.heads, -1)
-        keys = self.whole(f"{attention}k_norm.weight", residual).expand(self.config.kv_heads, -1)
-        return torch.cat((queries, keys))
+        residual, heads = self.precision.residual, self.config.heads
+        norms = allocate((heads + self.config.kv_heads, self.config.head_dim), residual, self.device)
+        norms[:heads].copy_(self.whole(f"{attention}q_norm.weight", residual))
+        norms[heads:].copy_(self.whole(f"{attention}k_norm.weight", residual))
+        return norms
 
     def _fill(self, target: torch.Tensor, stored: torch.Tensor) -> None:
         """Copy slice by slice, so that a stop is heard and no second copy of the whole is made."""
@@ -172,7 +173,7 @@ class _Source:
             self.check()
             part, source = target[first : first + step], stored[first : first + step]
             part.copy_(source)
-            if part.dtype is torch.float16 and not _is_finite(part):
+            if part.dtype is torch.float16 and not part.is_meta and not _is_finite(part):
                 raise NumericalError(overflow(self.precision) if _is_finite(source) else DAMAGED)
 
 

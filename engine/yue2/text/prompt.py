@@ -12,10 +12,9 @@ from engine.request import (
     SemanticSampling,
     SongRequest,
 )
-from engine.yue2.vocabulary import END_OF_DOCUMENT, MUSIC_START, SCORE_END, SCORE_START
+from engine.yue2.vocabulary import END_OF_DOCUMENT, MUSIC_START, SCORE_END, SCORE_START, Ids
 
 Cot = Literal["full", "melody", "off"]
-Ids = tuple[int, ...]
 
 INSTRUCTIONS: Mapping[Cot, str] = {
     "off": "Generate music with codec tokens from the given conditions.",
@@ -38,6 +37,11 @@ class TextIds(Protocol):
 
     def decode(self, ids: Sequence[int]) -> str:
         """Text of ids."""
+
+
+def score_text(tokenizer: TextIds, ids: Sequence[int]) -> str:
+    """The score that the ids spell, fit for a request: U+FFFD stands for the NUL character, which requests refuse."""
+    return tokenizer.decode(ids).replace("\0", "\N{REPLACEMENT CHARACTER}")
 
 
 def prompt_text(style: str, lyrics: str, cot: Cot) -> str:
@@ -63,9 +67,17 @@ class Prompts:
         self._tokenizer = tokenizer
 
     def score_ids(self, abc: str, drawn: Sequence[int] = ()) -> Ids:
-        """Ids of a score's text: `drawn`, the ids that the model wrote it with, where they spell it."""
-        spelt = bool(drawn) and self._tokenizer.decode(drawn) == abc
-        return tuple(drawn) if spelt else self._tokenizer.encode(abc)
+        """Ids of a score's text: `drawn`, the ids that the model wrote it with, where they spell it.
+
+        A blank text that no drawn ids spell is an empty score.
+        """
+        if drawn and score_text(self._tokenizer, drawn) == abc:
+            return tuple(drawn)
+        return self._tokenizer.encode(abc) if abc.strip() else ()
+
+    def given_ids(self, request: SongRequest) -> Ids:
+        """Ids of the score that a request brings; with `cot` off it has none."""
+        return () if request.cot == "off" else self.score_ids(request.abc, request.score_ids)
 
     def open_prefix(self, style: str, lyrics: str, cot: Cot) -> Ids:
         """What the score stage goes on from; without a score stage, what the semantic stage goes on from."""
@@ -80,9 +92,7 @@ class Prompts:
 
     def negative_prefix(self, cot: Cot, score_ids: Sequence[int]) -> Ids:
         """What the branch of the guidance that knows neither style nor lyrics goes on from; the shorter of the two."""
-        instruction = self._tokenizer.encode(
-            INSTRUCTIONS[cot]
-        )  # without the line's end: not a slice of the other
+        instruction = self._tokenizer.encode(INSTRUCTIONS[cot])  # no end of line: not a slice of the other
         score = () if cot == "off" else (SCORE_START, *score_ids, SCORE_END)
         return (END_OF_DOCUMENT, *instruction, *score, MUSIC_START)
 
@@ -92,11 +102,11 @@ class Prompts:
         A score that is still to be drawn counts with all it may have. Nothing is drawn where the request brings
         all of its codes; then the acoustic stage needs room for a frame at a time.
         """
-        abc = request.abc if request.abc.strip() else ""
-        score_ids = self.score_ids(abc, request.score_ids)
+        score_ids = self.given_ids(request)
         prefix = len(self.semantic_prefix(request.style, request.lyrics, request.cot, score_ids))
         replayed = bool(request.semantic_tokens.strip()) and not request.keep_codes
-        budgets = [] if replayed or abc or request.cot == "off" else [_score_budget(request)]
+        written = not replayed and request.cot != "off" and not request.abc.strip()
+        budgets = [_score_budget(request)] if written else []
         if not replayed:
             tokens = semantic_budget(request)
             budgets.append(Budget("semantic_sampling.max_tokens", tokens, SemanticSampling().max_tokens))

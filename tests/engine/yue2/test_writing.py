@@ -1,10 +1,15 @@
 from collections.abc import Sequence
+from typing import cast
 
 import pytest
 
+from engine.yue2.parts import Parts
+from engine.yue2.text.prompt import score_text
 from engine.yue2.text.tokenizer import Tokenizer
-from engine.yue2.writing import Draft, given_score, score_text
+from engine.yue2.writing import Draft, Writer
 from tests.engine.yue2.songs import song
+
+NO_PARTS = cast(Parts, None)  # nothing below asks for one
 
 
 class Letters:
@@ -30,14 +35,14 @@ class Letters:
     ],
 )
 def test_the_score_a_request_brings(fields: dict[str, object], draft: Draft) -> None:
-    assert given_score(Letters(), song(**fields)) == draft
+    assert Writer(NO_PARTS, Letters()).given(song(**fields)) == draft
 
 
 def test_ids_that_are_not_what_encoding_gives_are_kept(tokenizer: Tokenizer) -> None:
     single = tuple(token for letter in "CDEF" for token in tokenizer.encode(letter))
     assert tokenizer.encode("CDEF") != single
     request = song(abc="CDEF", abc_tokens=",".join(map(str, single)))
-    assert given_score(tokenizer, request) == Draft(single, "CDEF")
+    assert Writer(NO_PARTS, tokenizer).given(request) == Draft(single, "CDEF")
 
 
 def test_a_score_s_text_is_fit_for_a_request() -> None:

@@ -2,7 +2,7 @@ import pytest
 
 from engine.errors import InvalidRequest
 from engine.request import SongRequest, read_song
-from engine.yue2.text.prompt import Prompts, guidance, prompt_text, semantic_budget
+from engine.yue2.text.prompt import Prompts, guidance, prompt_text, score_text, semantic_budget
 from engine.yue2.text.tokenizer import Tokenizer
 from engine.yue2.vocabulary import TEXT_IDS
 from tests.engine.yue2.conftest import Golden
@@ -53,10 +53,26 @@ def test_the_ids_that_a_score_was_drawn_as_are_used_where_they_spell_it(
     assert max(prompts.score_ids("<abc></abc>")) < TEXT_IDS
 
 
+def test_ids_that_stand_for_a_nul_are_those_that_are_sung_and_that_are_counted(
+    prompts: Prompts, tokenizer: Tokenizer
+) -> None:
+    drawn = tuple(token for letter in "CDEF\0" for token in tokenizer.encode(letter))
+    text = score_text(tokenizer, drawn)
+    assert (text, len(tokenizer.encode(text)) < len(drawn)) == ("CDEF\ufffd", True)
+    assert prompts.score_ids(text, drawn) == drawn
+    asked = song(abc=text, abc_tokens=",".join(map(str, drawn)))
+    frame = len(prompts.semantic_prefix("folk", words(1), "full", drawn)) - 1
+    longest = asked.model_copy(update={"lyrics": words(24_576 - 9_000 - frame)})
+    prompts.check(longest)
+    with pytest.raises(InvalidRequest):
+        prompts.check(longest.model_copy(update={"lyrics": words(24_576 - 9_000 - frame + 1)}))
+
+
 def test_the_duration_caps_the_codes() -> None:
     assert semantic_budget(song()) == 9_000
     assert semantic_budget(song(duration=10.5)) == 262
     assert semantic_budget(song(duration=0.001)) == 1
+    assert semantic_budget(song(duration=1.16)) == 29  # a product of 28.999999999999996
     assert semantic_budget(song(duration=1e300, semantic_sampling={"max_tokens": 13_500})) == 13_500
     assert semantic_budget(song(duration=540)) == 9_000
 
