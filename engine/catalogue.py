@@ -10,6 +10,7 @@ from engine.errors import InvalidRequest, MissingExtra, UnknownModel
 from engine.sketch.pipeline import SketchModel
 from engine.song_model import SongCodec, SongModel
 
+YUE2: Final = "yue2"
 HOW_TO_GET_YUE2: Final = "the server has no model of YuE2; set YUE2_MODEL and YUE2_VAE to the folders of its weights and restart it"
 
 
@@ -18,7 +19,8 @@ class Weights:
     """Where the weights of YuE2 lie, and how they are to be computed with.
 
     `device` is auto, cpu, cuda or cuda:N; `precision` auto, bf16, fp16 or fp32; `residency` auto, keep or stage.
-    `digest_file` is where it is kept which files have been verified.
+    `digest_file` is where it is kept which files have been verified. `flow_state` is the number format of the acoustic
+    solver's state, fp32, or auto for the device's.
     """
 
     model_folder: Path
@@ -27,6 +29,7 @@ class Weights:
     precision: str
     residency: str
     digest_file: Path
+    flow_state: str = "auto"
 
 
 class Catalogue:
@@ -47,7 +50,7 @@ class Catalogue:
         """The model of that id, or the default for an empty one. Raises UnknownModel."""
         found = self._models.get(name or self.default_id)
         if found is None:
-            raise UnknownModel(name, tuple(self._models))
+            raise UnknownModel(name, tuple(self._models), HOW_TO_GET_YUE2 if name == YUE2 else "")
         return found
 
     def codec(self, name: str) -> SongCodec:
@@ -56,7 +59,7 @@ class Catalogue:
         Raises UnknownModel, and InvalidRequest for a model without a codec.
         """
         if self._yue2 is None:
-            raise UnknownModel(name or "yue2", (), HOW_TO_GET_YUE2)
+            raise UnknownModel(name or YUE2, (), HOW_TO_GET_YUE2)
         if self.model(name) is not self._yue2:
             raise InvalidRequest(
                 "model", f"The model {name!r} has no audio codec; name {self._yue2.id!r} or leave model out."

@@ -55,6 +55,22 @@ class Plan:
     notes: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Encoded:
+    """Audio as latents, and sentences for whoever asked."""
+
+    latents: Latents  # (T, C)
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Decoded:
+    """Latents as audio, and sentences for whoever asked."""
+
+    samples: Samples  # (1920 T - 64, 2)
+    notes: tuple[str, ...] = ()
+
+
 class SongModel(Protocol):
     """A model that turns style and lyrics, or a score, into songs."""
 
@@ -93,7 +109,7 @@ class SongModel(Protocol):
     def plan_stages(self, request: SongRequest) -> list[Expected]:
         """Phases of `plan`; none where the score is there."""
 
-    def notes(self, request: SongRequest) -> tuple[str, ...]:
+    def notes(self, request: SongRequest, latents: Latents | None = None) -> tuple[str, ...]:
         """What a client should know before the work begins, such as a replay's origin on another machine."""
 
     def unload(self) -> None:
@@ -114,11 +130,11 @@ class LatentCodec(Protocol):
     def check_latents(self, latents: Latents) -> None:
         """Raise InvalidRequest('latents') unless they are (T, C), finite and within the longest song."""
 
-    def encode(self, samples: Samples, control: Control) -> Latents:
-        """Latents (T, C) of stereo samples (N, 2) at its rate."""
+    def encode(self, samples: Samples, control: Control) -> Encoded:
+        """Latents of stereo samples (N, 2) at its rate."""
 
-    def decode(self, latents: Latents, control: Control) -> Samples:
-        """Samples (1920 T - 64, 2) at its rate, not clipped."""
+    def decode(self, latents: Latents, control: Control) -> Decoded:
+        """Samples of latents (T, C), at its rate, not clipped."""
 
     def finished(self, samples: Samples, output_format: str, peak_clip: int, control: Control) -> Samples:
         """Decoded samples as songs are given out: the (1 - peak_clip / 10^6) quantile at full scale, the rest clipped.

@@ -18,7 +18,7 @@ from engine.catalogue import Catalogue
 from engine.control import Control
 from engine.errors import InvalidRequest
 from engine.request import CODES_PER_SECOND, CONTEXT_TOKENS
-from engine.song_model import Expected, Latents, SongCodec
+from engine.song_model import Encoded, Expected, Latents, SongCodec
 from engine.vae_request import DecodeRequest, EncodeRequest
 from server.jobs.rates import Stage
 from server.latents import LATENT_TYPE, read_latents, write_latents
@@ -106,13 +106,14 @@ def _most_samples(codec: SongCodec) -> int:
 
 def _write_encoded(codec: SongCodec, recording: _Recording, making: Making) -> Packed:
     with making.stopwatch.pipeline():
-        latents = _encoded(codec, recording, making.control)
-    write_latents(latents, making.sink)
+        encoded = _encoded(codec, recording, making.control)
+    write_latents(encoded.latents, making.sink)
     seconds, name = recording.header.seconds, f"{making.job_id}.f32"
-    return Packed(LATENT_TYPE, (Part("latents", 0, LATENT_TYPE, 0, making.sink.tell(), seconds, name),))
+    part = Part("latents", 0, LATENT_TYPE, 0, making.sink.tell(), seconds, name)
+    return Packed(LATENT_TYPE, (part,), encoded.notes)
 
 
-def _encoded(codec: SongCodec, recording: _Recording, control: Control) -> Latents:
+def _encoded(codec: SongCodec, recording: _Recording, control: Control) -> Encoded:
     check = control.check_cancelled
     check()
     most = recording.header.frames
@@ -124,10 +125,11 @@ def _write_decoded(codec: SongCodec, latents: Latents, asked: DecodeRequest, mak
     control, sink, rate = making.control, making.sink, codec.sample_rate_hz
     with making.stopwatch.pipeline():
         decoded = codec.decode(latents, control)
-        samples = codec.finished(decoded, asked.output_format, asked.peak_clip, control)
+        samples = codec.finished(decoded.samples, asked.output_format, asked.peak_clip, control)
     control.report("encoding", 0.0)
     encode(samples, rate, asked.output_format, asked.mp3_bitrate, sink, control.check_cancelled)
     control.report("encoding", 1.0)
     kind, name = content_type(asked.output_format), f"{making.job_id}.{extension(asked.output_format)}"
     length = sink.seek(0, io.SEEK_END)
-    return Packed(kind, (Part("audio", 0, kind, 0, length, len(samples) / rate, name),))
+    part = Part("audio", 0, kind, 0, length, len(samples) / rate, name)
+    return Packed(kind, (part,), decoded.notes)

@@ -48,7 +48,7 @@ class Operations:
             digest=_digest("synth", asked, model.id, latents),
             work=lambda making: _package(model.generate(request, making.control, latents), request, making),
             rates_id=model.rates_id,
-            notes=model.notes(request),
+            notes=model.notes(request, latents),
             input_bytes=0 if latents is None else latents.nbytes,
         )
 

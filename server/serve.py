@@ -65,6 +65,7 @@ def weights_of(settings: Settings) -> Weights | None:
         precision=settings.precision,
         residency=settings.residency,
         digest_file=settings.data_directory / "digests.json",
+        flow_state=settings.flow_state,
     )
 
 

@@ -114,6 +114,11 @@ class Settings(BaseSettings):
         description="Whether YuE2's parts stay in the device's memory or come there stage by stage; auto looks at the room.",
         json_schema_extra=_words("auto, keep or stage"),
     )
+    flow_state: Literal["auto", "fp32"] = Field(
+        default="auto",
+        description="Number format in which YuE2's acoustic solver adds its steps up; auto takes the device's, as the reference.",
+        json_schema_extra=_words("auto or fp32"),
+    )
     idle_unload_seconds: int = Field(
         default=0,
         ge=0,
@@ -189,7 +194,7 @@ class Settings(BaseSettings):
     def _read_origins(cls, text: object) -> object:
         return _listed(text, _ORIGIN)
 
-    @field_validator("log_level", "device", "precision", "residency", mode="before")
+    @field_validator("log_level", "device", "precision", "residency", "flow_state", mode="before")
     @classmethod
     def _read_word(cls, text: object) -> object:
         return text.lower() if isinstance(text, str) else text

@@ -152,7 +152,7 @@ class SketchModel:
             seconds = min(seconds, 2.5 * request.bars)
         return [*self.plan_stages(request), *_sounding(seconds)]
 
-    def notes(self, request: SongRequest) -> tuple[str, ...]:
+    def notes(self, request: SongRequest, latents: Latents | None = None) -> tuple[str, ...]:
         """Nothing: a sketch is the same on every machine."""
         return ()
 

@@ -1,7 +1,7 @@
 """The YuE2 model: a score, semantic codes, acoustic latents and sound, in this order, as `engine.song_model` asks."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import torch
@@ -10,21 +10,23 @@ from pydantic import JsonValue
 from engine.audio import Samples
 from engine.control import Control
 from engine.errors import InvalidRequest
-from engine.request import CODES_PER_SECOND, SongRequest, replay_of
-from engine.song_model import Expected, Latents, Plan, Track
+from engine.request import CODES_PER_SECOND, SongRequest
+from engine.song_model import Decoded, Encoded, Expected, Latents, Plan, Track
 from engine.yue2.codec import Codec
 from engine.yue2.description import description
 from engine.yue2.files.checkpoint import check_folder
 from engine.yue2.files.config import read_model_config, read_vae_config
+from engine.yue2.files.digests import check_manifest, short_digest
 from engine.yue2.files.tensors import model_tensors, vae_tensors
 from engine.yue2.fingerprint import Fingerprint, difference
-from engine.yue2.machine.capacity import capacity_of
+from engine.yue2.machine.capacity import Capacity, capacity_of
 from engine.yue2.machine.device import choose_device, device_name, pin_numerics, threads_of
 from engine.yue2.machine.economy import Economy
-from engine.yue2.machine.memory import BRANCHES, Allowance, Footprint
+from engine.yue2.machine.memory import BRANCHES
+from engine.yue2.mastering import Mastering
 from engine.yue2.network.precision import choose
 from engine.yue2.parts import Parts, Source
-from engine.yue2.rendering import Performance, Renderer, Rendering
+from engine.yue2.rendering import Performance, Renderer, state_dtype
 from engine.yue2.stages import (
     ACOUSTIC,
     ACOUSTIC_PART,
@@ -40,6 +42,7 @@ from engine.yue2.stages import (
     Length,
     Work,
     acoustic_units,
+    remaining_of,
     score_length,
     song_stages,
     sound_stages,
@@ -50,12 +53,13 @@ from engine.yue2.text.prompt import Prompts, guidance
 from engine.yue2.text.tokenizer import Tokenizer
 from engine.yue2.writing import Draft, Writer
 
-LATENTS_NOTE = "This track was decoded from latents; send them again with its replay."
-
 
 @dataclass(frozen=True, slots=True)
 class Yue2Options:
-    """Where the two checkpoints lie, what is wished for, and the file that remembers which weights were verified."""
+    """Where the two checkpoints lie, what is wished for, and the file that remembers which weights were verified.
+
+    `flow_state` is the number format of the solver's state: fp32, or auto for that of the residual stream.
+    """
 
     model_folder: Path
     vae_folder: Path
@@ -63,46 +67,71 @@ class Yue2Options:
     device: str = "auto"
     precision: str = "auto"
     residency: str = "auto"
+    flow_state: str = "auto"
 
 
 def open_yue2(options: Yue2Options) -> "Yue2Model":
-    """The model of two folders, whose configurations and headers are checked; weights load with the first work.
+    """The model of two folders, whose configurations, manifests and headers are checked; weights load with the first
+    work.
 
     Pins how this process calculates. Raises CheckpointError and DeviceError.
     """
     pin_numerics()
     model, vae = read_model_config(options.model_folder), read_vae_config(options.vae_folder)
+    weights = [short_digest(check_manifest(folder)) for folder in (options.model_folder, options.vae_folder)]
     check_folder(options.model_folder, model_tensors(model))
     check_folder(options.vae_folder, vae_tensors(vae))
     device = choose_device(options.device)
     precision = choose(device, options.precision)
+    state = state_dtype(options.flow_state, precision)
     source = Source(
         options.model_folder, options.vae_folder, options.digest_file, model, vae, device, precision
     )
     capacity = capacity_of(options.model_folder, model, vae, device, precision, options.residency)
-    return Yue2Model(source, capacity.sizes, capacity.allowed, Tokenizer(options.model_folder))
+    machine = Fingerprint(
+        device=device_name(device),
+        torch=torch.__version__,
+        threads=threads_of(device),
+        precision=precision.name,
+        state=str(state).removeprefix("torch."),
+        weights=weights[0],
+        vae=weights[1],
+        lm_batch=1,
+        synth_batch=1,
+        tile_frames=capacity.allowed.core_frames,
+    )
+    return Yue2Model(source, capacity, Tokenizer(options.model_folder), machine, state)
 
 
 class Yue2Model:
     """Owner of the parts of one YuE2 model; its `SongModel` and `LatentCodec`.
 
-    A song is the same to the last bit whatever was done, cancelled or failed before it, and whether parts are kept
-    or loaded stage by stage.
+    A song with the same fingerprint is the same to the last bit whatever was done, cancelled or failed before it, and
+    whether parts are kept or loaded stage by stage. Where memory runs out less is done at once; the fingerprint of
+    what was made then says so.
     """
 
     id = "yue2"
 
-    def __init__(self, source: Source, sizes: Footprint, allowed: Allowance, tokenizer: Tokenizer) -> None:
-        """Loads no weights; `allowed` is what a job may do at once."""
+    def __init__(
+        self,
+        source: Source,
+        capacity: Capacity,
+        tokenizer: Tokenizer,
+        machine: Fingerprint,
+        state: torch.dtype,
+    ) -> None:
+        """Loads no weights; `machine` is what a song alone is made on, `state` the solver's number format."""
+        vae, self._allowed = source.vae, capacity.allowed
         self._source = source
-        self._sizes = sizes
-        self._allowed = allowed
-        self._device_name = device_name(source.device)
+        self._sizes = capacity.sizes
+        self._machine = machine
         self._prompts = Prompts(tokenizer)
-        self._parts = Parts(source, allowed.positions)
+        self._parts = Parts(source, self._allowed.positions)
         self._writer = Writer(self._parts, tokenizer)
-        self._renderer = Renderer(self._parts, allowed.positions, source.vae.latent_dim)
-        self._codec = Codec(self._parts, source.vae.latent_dim)
+        self._renderer = Renderer(self._parts, self._allowed.positions, vae.latent_dim, state)
+        self._codec = Codec(self._parts, vae.latent_dim)
+        self._mastering = Mastering(self.id, self._codec, vae.sample_rate_hz, machine)
 
     @property
     def rates_id(self) -> str:
@@ -128,7 +157,13 @@ class Yue2Model:
         """What `/props` tells of it; see `engine.yue2.description`."""
         source = self._source
         return description(
-            self.id, self._device_name, source.precision, self._sizes, self._allowed, source.model, source.vae
+            self.id,
+            self._machine.device,
+            source.precision,
+            self._sizes,
+            self._allowed,
+            source.model,
+            source.vae,
         )
 
     def check(self, request: SongRequest, latents: Latents | None = None) -> None:
@@ -162,7 +197,8 @@ class Yue2Model:
         if request.abc.strip():
             return Plan(request.abc)
         alone = _score_alone(request)
-        economy = self._economy(alone)
+        prefix = self._prompts.open_prefix(request.style, request.lyrics, request.cot)
+        economy = self._economy(len(prefix) + request.abc_sampling.max_tokens + 1)
         (draft,) = economy.run(lambda allowed: self._writer.scores(alone, allowed, control))
         # What the stage's time is learnt against.
         control.expect(SCORE, max(1, len(draft.score_ids)), "history")
@@ -175,9 +211,9 @@ class Yue2Model:
 
         Raises EngineError where a song ends before it begins, NumericalError, CheckpointError and OutOfMemory.
         """
-        economy = self._economy(request)
+        economy = self._economy(self._longest(request))
         if latents is not None:
-            yield self._decoded_track(request, latents, economy, control)
+            yield self._mastering.decoded(request, latents, economy, control)
             return
         drafts = self._drafts(request, economy, control)
         songs = [Performance(self._writer.prefix(request, draft), draft.codes) for draft in drafts]
@@ -187,7 +223,8 @@ class Yue2Model:
         )
         for song, (draft, rendering) in enumerate(zip(drafts, renderings, strict=True)):
             for variation in range(len(seeds)):
-                yield self._track(request, (song, variation), draft, rendering, economy, control)
+                place = (song, variation)
+                yield self._mastering.track(request, place, draft, rendering, economy, control)
 
     def stages(self, request: SongRequest, latents: Latents | None = None) -> list[Expected]:
         """Phases of `generate`, and the caller's `encoding` after each track; units as in `engine.yue2.stages`."""
@@ -201,13 +238,15 @@ class Yue2Model:
             return []
         return self._with_loading([Expected(SCORE, request.abc_sampling.max_tokens, "budget")])
 
-    def notes(self, request: SongRequest) -> tuple[str, ...]:
-        """A sentence for a replay that was made on another device, torch or number of threads, or in a batch."""
+    def notes(self, request: SongRequest, latents: Latents | None = None) -> tuple[str, ...]:
+        """A sentence for a replay that was made with other weights, on another machine, or otherwise at once."""
+        if latents is not None:
+            return difference(request.fingerprint, self._machine, "sound")
         branches = 1 if guidance(request.cot, request.cfg_scale) == 1 else BRANCHES
         songs = min(request.lm_batch_size, self._allowed.songs_at_once(branches))
         variations = min(request.synth_batch_size, self._allowed.variations)
-        here = self._fingerprint(songs, variations)
-        return difference(request.fingerprint, here, draws=work_of(request).draws_codes)
+        here = replace(self._machine, lm_batch=songs, synth_batch=variations)
+        return difference(request.fingerprint, here, remaining_of(request))
 
     def unload(self) -> None:
         """Give memory back; the next work loads again."""
@@ -217,15 +256,17 @@ class Yue2Model:
         """Raise InvalidRequest('latents') unless they are (T, C), finite and within the longest song."""
         self._codec.check(latents)
 
-    def encode(self, samples: Samples, control: Control) -> Latents:
+    def encode(self, samples: Samples, control: Control) -> Encoded:
         """Latents (T, C) of stereo samples (N, 2) at 48 kHz. Raises InvalidRequest('audio'), OutOfMemory."""
-        economy = Economy(self._allowed, self._allowed.positions, self._parts.release)
-        return economy.run(lambda allowed: self._codec.encode(samples, allowed, control))
+        economy = self._economy(self._allowed.positions)
+        latents = economy.run(lambda allowed: self._codec.encode(samples, allowed, control))
+        return Encoded(latents, economy.notes)
 
-    def decode(self, latents: Latents, control: Control) -> Samples:
+    def decode(self, latents: Latents, control: Control) -> Decoded:
         """Samples (1920 T - 64, 2) at 48 kHz, not clipped. Raises NumericalError, OutOfMemory."""
-        economy = Economy(self._allowed, self._allowed.positions, self._parts.release)
-        return economy.run(lambda allowed: self._codec.decode(latents, allowed, control))
+        economy = self._economy(self._allowed.positions)
+        samples = economy.run(lambda allowed: self._codec.decode(latents, allowed, control))
+        return Decoded(samples, economy.notes)
 
     def finished(self, samples: Samples, output_format: str, peak_clip: int, control: Control) -> Samples:
         """Decoded samples at the level that a song has, changed in place; as they are for 32-bit WAV."""
@@ -259,85 +300,18 @@ class Yue2Model:
         _expect_sound(request, [Length(len(draft.codes), "history") for draft in drafts], control)
         return drafts
 
-    def _track(
-        self,
-        request: SongRequest,
-        place: tuple[int, int],
-        draft: Draft,
-        rendering: Rendering,
-        economy: Economy,
-        control: Control,
-    ) -> Track:
-        """The track of a song and a variation, by their places."""
-        song, variation = place
-        latents: Latents = rendering.latents[variation].numpy()  # (T, C)
-        samples = self._sound(latents, request, economy, control)
-        made = self._fingerprint(draft.together, rendering.together)
-        replay = replay_of(
-            request,
-            song,
-            variation,
-            model=self.id,
-            abc=draft.abc,
-            codes=draft.codes,
-            abc_tokens=draft.score_ids,
-            fingerprint=made.to_json(),
-        )
-        told = difference(request.fingerprint, made, draws=work_of(request).draws_codes)
-        return self._finished(request, replay, samples, latents, (*draft.notes, *economy.notes, *told))
+    def _economy(self, longest: int) -> Economy:
+        """For a job whose longest sequence has so many positions."""
+        return Economy(self._allowed, min(longest, self._allowed.positions), self._parts.release)
 
-    def _decoded_track(
-        self, request: SongRequest, latents: Latents, economy: Economy, control: Control
-    ) -> Track:
-        samples = self._sound(latents, request, economy, control)
-        made = self._fingerprint(1, 1)
-        replay = replay_of(
-            request,
-            0,
-            0,
-            model=self.id,
-            abc=request.abc,
-            abc_tokens=request.score_ids,
-            fingerprint=made.to_json(),
-        )
-        told = difference(request.fingerprint, made, draws=False)
-        return self._finished(request, replay, samples, latents, (LATENTS_NOTE, *economy.notes, *told))
-
-    def _finished(
-        self,
-        request: SongRequest,
-        replay: dict[str, JsonValue],
-        samples: Samples,
-        latents: Latents,
-        notes: tuple[str, ...],
-    ) -> Track:
-        rate = self._source.vae.sample_rate_hz
-        kept = latents if request.output == "latents" else None
-        return Track(replay, samples, rate, len(samples) / rate, kept, notes)
-
-    def _sound(self, latents: Latents, request: SongRequest, economy: Economy, control: Control) -> Samples:
-        """Samples at the level that the request asks for."""
-        seconds = len(latents) / CODES_PER_SECOND
-        control.expect(DECODING, seconds)
-        samples = economy.run(lambda allowed: self._codec.decode(latents, allowed, control))
-        control.expect(ENCODING, seconds)  # only now: before, the last track's encoding may not be over
-        return self.finished(samples, request.output_format, request.peak_clip, control)
-
-    def _fingerprint(self, songs: int, variations: int) -> Fingerprint:
-        device, precision = self._source.device, self._source.precision
-        return Fingerprint(
-            self._device_name, torch.__version__, threads_of(device), precision.name, songs, variations
-        )
-
-    def _economy(self, request: SongRequest) -> Economy:
-        """For a job whose longest sequence is prefix, codes, music end, and as many acoustic rows with their marks."""
+    def _longest(self, request: SongRequest) -> int:
+        """Prefix, codes, music end, and as many acoustic rows with their marks."""
         work = work_of(request)
         frames = work.budget if work.draws_codes else len(work.codes)
         prefix = len(self._writer.prefix(request, self._writer.given(request)))
         if work.writes_score:
             prefix += request.abc_sampling.max_tokens
-        longest = min(prefix + 2 * frames + 3, self._allowed.positions)
-        return Economy(self._allowed, longest, self._parts.release)
+        return prefix + 2 * frames + 3
 
     def _with_loading(self, stages: Sequence[Expected]) -> list[Expected]:
         sizes = {

@@ -6,14 +6,25 @@ from dataclasses import dataclass
 import torch
 
 from engine.control import Control
+from engine.errors import DeviceError
 from engine.yue2.machine.memory import Allowance
 from engine.yue2.network.flow import noise, solve
+from engine.yue2.network.precision import Precision
 from engine.yue2.parts import Parts
 from engine.yue2.stages import ACOUSTIC
 from engine.yue2.vae.windows import chunk_ranges
-from engine.yue2.vocabulary import CODEC_FIRST, MUSIC_END
+from engine.yue2.vocabulary import CODEC_FIRST, MUSIC_END, Ids
 
-Ids = tuple[int, ...]
+
+def state_dtype(wish: str, precision: Precision) -> torch.dtype:
+    """The number format of the solver's state: the residual stream's with `auto`, as in the reference, or `fp32`.
+
+    Raises DeviceError for another wish.
+    """
+    formats = {"auto": precision.residual, "fp32": torch.float32}
+    if wish not in formats:
+        raise DeviceError(f"There is no flow state {wish!r}; set it to one of: {', '.join(formats)}.")
+    return formats[wish]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,11 +75,12 @@ class Renderer:
     as the cache has sequences.
     """
 
-    def __init__(self, parts: Parts, context: int, channels: int) -> None:
-        """`context` is the longest sequence, `channels` the width C of latents."""
+    def __init__(self, parts: Parts, context: int, channels: int, state: torch.dtype) -> None:
+        """`context` is the longest sequence, `channels` the width C of latents, `state` the solver's number format."""
         self._parts = parts
         self._context = context
         self._channels = channels
+        self._state = state
 
     def render(
         self,
@@ -94,7 +106,14 @@ class Renderer:
                     start = starts[chunk.song][here]  # (variations, frames, C)
                     told.begin(start.shape[0] * start.shape[1])
                     results[chunk.song][here] = solve(
-                        acoustic, start, steps, slot, len(chunk.tokens), control.check_cancelled, told.step
+                        acoustic,
+                        start,
+                        steps,
+                        slot,
+                        len(chunk.tokens),
+                        control.check_cancelled,
+                        told.step,
+                        self._state,
                     )
             del acoustic  # so that it is gone where the next batch has the decoder loaded alone
         return [Rendering(latents, together) for latents in results]

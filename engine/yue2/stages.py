@@ -9,6 +9,7 @@ from engine.errors import ScoreError
 from engine.request import CODES_PER_SECOND, SemanticSampling, SongRequest
 from engine.score import parse, timeline
 from engine.song_model import Expected
+from engine.yue2.fingerprint import Remaining
 from engine.yue2.text.prompt import semantic_budget
 
 LOADING, SCORE, SEMANTIC, ACOUSTIC = "loading", "score", "semantic", "acoustic"
@@ -46,6 +47,11 @@ def work_of(request: SongRequest) -> Work:
     kept = codes[: request.keep_codes] if draws else codes[:budget]
     writes = request.cot != "off" and not codes and not request.abc.strip()
     return Work(writes, draws, kept, budget)
+
+
+def remaining_of(request: SongRequest) -> Remaining:
+    """What is to be made first of a request without latents, as `difference` of fingerprints counts it."""
+    return "codes" if work_of(request).draws_codes else "latents"
 
 
 def semantic_sampling(request: SongRequest) -> SemanticSampling:

@@ -14,7 +14,7 @@ from engine.vae_request import read_decode, read_encode
 from server import codec_operations
 from server.codec_operations import CodecOperations
 from server.work import Making, Prepared, Stopwatch
-from tests.server.yue2_double import Yue2Double
+from tests.server.yue2_double import NOTES, Yue2Double
 
 
 @pytest.fixture(scope="module")
@@ -67,6 +67,7 @@ def made(prepared: Prepared) -> tuple[bytes, str, float | None]:
     packed = prepared.work(Making("0" * 16, sink, Uncontrolled(), stopwatch))
     assert stopwatch.pipeline_seconds > 0
     (part,) = packed.parts
+    assert packed.notes == NOTES
     assert (part.offset, part.length, part.content_type) == (0, len(sink.getvalue()), packed.content_type)
     return sink.getvalue(), part.filename, part.seconds
 

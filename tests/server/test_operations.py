@@ -81,6 +81,13 @@ def test_latents_have_a_digest_of_their_own() -> None:
     assert digests[1] == digests[3]
 
 
+def test_notes_before_the_work_know_whether_latents_were_sent() -> None:
+    singer = Operations(Catalogue(yue2=Yue2Double()), itertools.count().__next__)
+    song = read_song({"style": "folk", "fingerprint": {"device": "none", "precision": "half"}})
+    assert singer.synth(song).notes == ("This replay was made elsewhere.",)
+    assert singer.synth(song, io.BytesIO(bytes(512))).notes == ()
+
+
 def test_codes_beside_latents_are_not_read() -> None:
     singer = Operations(Catalogue(yue2=Yue2Double()), itertools.count().__next__)
     latents = io.BytesIO(bytes(512))

@@ -36,12 +36,15 @@ def test_a_start_that_fails_is_a_sentence_and_no_traceback(tmp_path: Path) -> No
     assert ended.stdout == ""
 
 
+WISHES = {"YUE2_RESIDENCY": "stage", "YUE2_DATA_DIR": "state", "YUE2_FLOW_STATE": "FP32"}
+
+
 def test_the_settings_tell_of_the_weights(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     environ = {"YUE2_MODEL": "yue2", "YUE2_VAE": "/vae", "YUE2_DEVICE": "cuda:1", "YUE2_PRECISION": "fp16"}
-    told = weights_of(load(environ | {"YUE2_RESIDENCY": "stage", "YUE2_DATA_DIR": "state"}))
+    told = weights_of(load(environ | WISHES))
     digests = tmp_path / "state" / "digests.json"
-    assert told == Weights(tmp_path / "yue2", Path("/vae"), "cuda:1", "fp16", "stage", digests)
+    assert told == Weights(tmp_path / "yue2", Path("/vae"), "cuda:1", "fp16", "stage", digests, "fp32")
     assert weights_of(load({})) is None
     assert opened(load({})).default_id == "sketch"
 

@@ -11,11 +11,12 @@ from engine.audio import Samples
 from engine.control import Control
 from engine.errors import InvalidRequest
 from engine.request import SongRequest, replay_of
-from engine.song_model import Expected, Latents, Plan, Track
+from engine.song_model import Decoded, Encoded, Expected, Latents, Plan, Track
 
 ROW_SAMPLES = 1_920
 CHANNELS = 64
 LONGEST_ROWS = 24_576
+NOTES = ("Memory was short.",)
 FINGERPRINT = {"device": "none", "precision": "exact"}
 
 
@@ -91,7 +92,7 @@ class Yue2Double:
                 abc_tokens=(1, 2),
                 fingerprint=FINGERPRINT,
             )
-            samples = self.decode(made, control)
+            samples = self.decode(made, control).samples
             kept = made if request.output == "latents" else None
             noted = (f"Song {song} is short.",)
             yield Track(replay, samples, 48_000, len(samples) / 48_000, kept, noted)
@@ -107,9 +108,10 @@ class Yue2Double:
         """The score's budget."""
         return [Expected("score", request.abc_sampling.max_tokens, "budget")]
 
-    def notes(self, request: SongRequest) -> tuple[str, ...]:
-        """Whether a replay comes from elsewhere."""
-        elsewhere = request.fingerprint not in (None, FINGERPRINT)
+    def notes(self, request: SongRequest, latents: Latents | None = None) -> tuple[str, ...]:
+        """Whether a replay comes from elsewhere; latents need no precision."""
+        told, names = request.fingerprint, ("device",) if latents is not None else tuple(FINGERPRINT)
+        elsewhere = told is not None and any(told.get(name) != FINGERPRINT[name] for name in names)
         return ("This replay was made elsewhere.",) if elsewhere else ()
 
     def unload(self) -> None:
@@ -122,19 +124,19 @@ class Yue2Double:
         if latents.shape[1:] != (CHANNELS,) or len(latents) > LONGEST_ROWS or not np.isfinite(latents).all():
             raise InvalidRequest("latents", "The latents must be finite rows of 64.")
 
-    def encode(self, samples: Samples, control: Control) -> Latents:
+    def encode(self, samples: Samples, control: Control) -> Encoded:
         """The mean of each row's samples, left and right by turns."""
         control.report("encoding latents", 0.0)
         rows = len(samples) // ROW_SAMPLES
         means = samples[: rows * ROW_SAMPLES].reshape(rows, ROW_SAMPLES, 2).mean(axis=1)
         latents: Latents = np.tile(means, (1, CHANNELS // 2)).astype(np.float32)
-        return latents
+        return Encoded(latents, NOTES)
 
-    def decode(self, latents: Latents, control: Control) -> Samples:
+    def decode(self, latents: Latents, control: Control) -> Decoded:
         """The first two numbers of each row, held; as loud as they are."""
         control.report("decoding", 0.0)
         held: Samples = np.repeat(latents[:, :2], ROW_SAMPLES, axis=0)[: ROW_SAMPLES * len(latents) - 64]
-        return held
+        return Decoded(held, NOTES)
 
     def finished(self, samples: Samples, output_format: str, peak_clip: int, control: Control) -> Samples:
         """To half of full scale, but for wav32."""

@@ -11,7 +11,11 @@ from engine.errors import CheckpointError, EngineError
 from engine.request import read_song
 from engine.song_model import Expected, Plan
 from engine.yue2 import pipeline
-from engine.yue2.pipeline import LATENTS_NOTE, Yue2Model
+from engine.yue2.files.digests import read_manifest, short_digest
+from engine.yue2.machine.capacity import Capacity
+from engine.yue2.machine.device import Memory
+from engine.yue2.mastering import LATENTS_NOTE
+from engine.yue2.pipeline import Yue2Model
 from engine.yue2.text.tokenizer import Tokenizer
 from engine.yue2.vocabulary import CODEC_FIRST
 from tests.engine.yue2.conftest import Golden
@@ -164,7 +168,8 @@ class TestReplays:
         self, model: Yue2Model, tokenizer: Tokenizer
     ) -> None:
         allowed = replace(model._allowed, sequences=4, variations=2, songs=8)
-        small = Yue2Model(model._source, model._sizes, allowed, tokenizer)
+        capacity = Capacity(model._sizes, allowed, Memory(0, 0))
+        small = Yue2Model(model._source, capacity, tokenizer, model._machine, torch.float32)
         request = song(cot="off", lm_batch_size=2, synth_batch_size=3, semantic_sampling=SHORT)
         watch, whole = Watch(), tracks(model, request)
         groups = tracks(small, request, watch)
@@ -211,14 +216,29 @@ class TestReplays:
             "torch": torch.__version__,
             "threads": torch.get_num_threads(),
             "precision": "fp32",
+            "state": "float32",
+            "weights": short_digest(read_manifest(model._source.model_folder)),
+            "vae": short_digest(read_manifest(model._source.vae_folder)),
             "lm_batch": 1,
             "synth_batch": 1,
+            "tile_frames": 256,
         }
         assert model.notes(replay(first)) == ()
         elsewhere = replay(first, fingerprint={"precision": "bf16", "device": "A card"})
         (note,) = model.notes(elsewhere)
         assert "precision bf16 there, fp32 here" in note
         assert note in tracks(model, elsewhere)[0].notes
+
+    def test_latents_know_nothing_of_what_they_were_made_with(self, model: Yue2Model) -> None:
+        (first,) = tracks(model, song(output="latents"))
+        elsewhere = replay(first, semantic_tokens="", fingerprint={"precision": "bf16", "weights": "0" * 12})
+        assert model.notes(elsewhere, first.latents) == ()
+        (again,) = model.generate(elsewhere, Watch(), first.latents)
+        assert again.notes == (LATENTS_NOTE,)
+        other = replay(first, fingerprint={"vae": "0" * 12})
+        (note,) = model.notes(other, first.latents)
+        assert "other weights (of the audio codec 000000000000 there" in note
+        assert note in next(model.generate(other, Watch(), first.latents)).notes
 
 
 class TestUndisturbed:
@@ -357,12 +377,13 @@ class TestOutcomes:
 
 def test_sound_becomes_latents_and_sound_again(model: Yue2Model, golden: Golden) -> None:
     arrays, watch = golden.arrays("vae"), Watch()
-    latents = model.encode(np.ascontiguousarray(arrays["audio"][0].T), watch)
-    np.testing.assert_allclose(latents, arrays["enc_mean"][0].T, atol=2e-4)
+    encoded = model.encode(np.ascontiguousarray(arrays["audio"][0].T), watch)
+    np.testing.assert_allclose(encoded.latents, arrays["enc_mean"][0].T, atol=2e-4)
     assert watch.phases == ["loading", "analysing"]
-    model.check_latents(latents)
+    model.check_latents(encoded.latents)
     decoded = model.decode(np.ascontiguousarray(arrays["latent"][0].T), Watch())
-    np.testing.assert_allclose(decoded, arrays["decoded"][0].T, atol=2e-4)
+    assert (encoded.notes, decoded.notes) == ((), ())
+    np.testing.assert_allclose(decoded.samples, arrays["decoded"][0].T, atol=2e-4)
     assert (model.latent_channels, model.sample_rate_hz, model.shortest_seconds) == (64, 48_000, 0.04)
 
 

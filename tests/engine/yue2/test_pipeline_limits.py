@@ -11,13 +11,15 @@ from engine.errors import InvalidRequest, NumericalError, OutOfMemory
 from engine.request import SongRequest
 from engine.song_model import Latents
 from engine.yue2 import parts, pipeline, rendering, writing
+from engine.yue2.decoding.lockstep import decode
 from engine.yue2.machine.economy import NOTE
 from engine.yue2.network import flow
 from engine.yue2.pipeline import Yue2Model
 from engine.yue2.text.tokenizer import Tokenizer
 from engine.yue2.vae import autoencoder as vae
 from engine.yue2.vae.autoencoder import Vae
-from tests.engine.yue2.songs import Watch, opened, same, song, tracks
+from engine.yue2.vae.parts import load_encoder_part
+from tests.engine.yue2.songs import Watch, fingerprint, opened, replay, same, song, tracks
 
 NO_ROOM = torch.OutOfMemoryError("CUDA out of memory.")
 TALL = np.zeros((24_577, 64), np.float32)
@@ -145,18 +147,56 @@ def test_smaller_tiles_are_tried_where_the_vae_runs_out(
     tiles: list[int | None] = []
     original = Vae.decode
 
-    def decode(self: Vae, latents: Latents, check: object, progress: object, core_frames: int) -> object:
+    def decode_small(
+        self: Vae, latents: Latents, check: object, progress: object, core_frames: int
+    ) -> object:
         tiles.append(core_frames)
         if core_frames > 100:
             raise NO_ROOM
         return original(self, latents, core_frames=core_frames)
 
-    monkeypatch.setattr(Vae, "decode", decode)
+    monkeypatch.setattr(Vae, "decode", decode_small)
     latents = np.random.default_rng(1).standard_normal((40, 64)).astype(np.float32)
     sound = model.decode(latents, Watch())
-    assert tiles == [256, 32]
+    assert (tiles, sound.notes) == ([256, 32], (NOTE,))
+    (track,) = model.generate(song(), Watch(), latents)
+    assert (fingerprint(track)["tile_frames"], NOTE in track.notes) == (32, True)
     monkeypatch.undo()
-    np.testing.assert_allclose(sound, model.decode(latents, Watch()), atol=2e-4)
+    whole = model.decode(latents, Watch())
+    np.testing.assert_allclose(sound.samples, whole.samples, atol=2e-4)
+    assert whole.notes == ()
+    smaller = replay(track, fingerprint=fingerprint(track))
+    assert "frames decoded together 32 there, 256 here" in model.notes(smaller, latents)[0]
+
+
+def test_encoding_tells_where_memory_ran_out(model: Yue2Model, monkeypatch: pytest.MonkeyPatch) -> None:
+    audio = np.zeros((3840, 2), np.float32)
+    whole = model.encode(audio, Watch())
+    model.unload()
+    monkeypatch.setattr(vae, "load_encoder_part", Scarcity(NO_ROOM, 1, load_encoder_part))
+    reduced = model.encode(audio, Watch())
+    assert (whole.notes, reduced.notes) == ((), (NOTE,))
+    np.testing.assert_array_equal(reduced.latents, whole.latents)
+
+
+def test_a_song_whose_score_is_drawn_has_room_for_it_where_memory_runs_out(
+    model: Yue2Model, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    request = song(abc_sampling={"min_tokens": 30, "max_tokens": 30})
+    undisturbed = tracks(model, request)
+    monkeypatch.setattr(rendering, "solve", Scarcity(NO_ROOM, 1, flow.solve))
+    assert same(tracks(model, request), undisturbed)
+
+
+def test_a_plan_needs_no_room_for_a_song_where_memory_runs_out(
+    model: Yue2Model, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    request = song(semantic_sampling={"min_tokens": 200, "max_tokens": 9000})
+    undisturbed = model.plan(request, Watch())
+    monkeypatch.setattr(writing, "decode", Scarcity(NO_ROOM, 1, decode))
+    reduced = model.plan(request, Watch())
+    assert (reduced.abc, NOTE in reduced.notes) == (undisturbed.abc, True)
+    assert model._parts._cache.capacity < 100
 
 
 def test_numbers_that_are_none_are_an_error(model: Yue2Model, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,15 +1,17 @@
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 
+from engine.errors import DeviceError
 from engine.yue2.files.config import ModelConfig, VaeConfig
 from engine.yue2.machine.memory import Allowance
 from engine.yue2.network.precision import choose
 from engine.yue2.parts import Parts, Source
-from engine.yue2.rendering import Chunk, Performance, Renderer, chunks_of
+from engine.yue2.rendering import Chunk, Performance, Renderer, chunks_of, state_dtype
 from engine.yue2.vocabulary import CODEC_FIRST, MUSIC_END
 from tests.engine.yue2.conftest import Golden
 from tests.engine.yue2.songs import Watch
@@ -57,17 +59,19 @@ def test_chunks_are_put_end_to_end_as_in_the_reference(
     parts: Parts, performance: Performance, golden: Golden, allowed: Allowance
 ) -> None:
     arrays, watch = golden.arrays("nar"), Watch()
-    renderer = Renderer(parts, int(arrays["multichunk_context"]), 64)
+    renderer = Renderer(parts, int(arrays["multichunk_context"]), 64, torch.float32)
     (rendering,) = renderer.render([performance], range(831001, 831002), 2, allowed, watch)
     np.testing.assert_allclose(rendering.latents[0], arrays["multichunk_latent_steps2"], atol=2e-5)
     told = watch.fractions("acoustic")
     assert told == sorted(told)
     assert told[-1] == pytest.approx(1.0)
     assert watch.reports[-1][2] == {"steps": 6, "of": 6}
+    # Read ahead only where the other half would have to be loaded anew for each chunk.
+    assert parts.decoder(Watch(), allowed, 0).decoder.cache.slots == (2 if allowed.staged else 1)
 
 
 def test_variations_are_solved_in_groups_as_if_alone(parts: Parts, performance: Performance) -> None:
-    renderer = Renderer(parts, 24_576, 64)
+    renderer = Renderer(parts, 24_576, 64, torch.float32)
     allowed = Allowance(False, 16, 24_576, 2, 1024)
     (groups,) = renderer.render([performance], range(5, 8), 1, allowed, Watch())
     assert groups.together == 2
@@ -79,8 +83,25 @@ def test_variations_are_solved_in_groups_as_if_alone(parts: Parts, performance: 
 
 def test_songs_do_not_depend_on_each_other(parts: Parts, performance: Performance) -> None:
     other = Performance(performance.prefix[:9], performance.codes[:5])
-    renderer, seeds = Renderer(parts, 24_576, 64), range(1, 2)
+    renderer, seeds = Renderer(parts, 24_576, 64, torch.float32), range(1, 2)
     both = renderer.render([other, performance], seeds, 1, ONE_BY_ONE, Watch())
     alone = [renderer.render([song], seeds, 1, FULL, Watch())[0] for song in (other, performance)]
     for one, same in zip(both, alone, strict=True):
         assert torch.equal(one.latents, same.latents)
+
+
+def test_the_solver_s_state_is_that_of_the_stream_unless_wished_otherwise() -> None:
+    stream = replace(choose(CPU, "fp32"), residual=torch.bfloat16)
+    assert (state_dtype("auto", stream), state_dtype("fp32", stream)) == (torch.bfloat16, torch.float32)
+    with pytest.raises(DeviceError, match="no flow state 'fp64'; set it to one of: auto, fp32"):
+        state_dtype("fp64", stream)
+
+
+def test_the_solver_s_state_is_the_one_that_was_asked_for(parts: Parts, performance: Performance) -> None:
+    made = [
+        Renderer(parts, 24_576, 64, state).render([performance], range(1, 2), 2, FULL, Watch())[0].latents
+        for state in (torch.float32, torch.bfloat16)
+    ]
+    assert torch.equal(made[1], made[1].to(torch.bfloat16).float())
+    assert not torch.equal(made[0], made[1])
+    np.testing.assert_allclose(made[0], made[1], atol=0.1)
