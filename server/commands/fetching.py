@@ -173,7 +173,9 @@ class Hashing:
 def _held_alone(part: Path) -> Iterator[BinaryIO]:
     """The unfinished file, to append to; FolderBusy while another process has it."""
     while True:
-        with part.open("ab") as sink:
+        # Never through a link that somebody has put there.
+        opened = os.open(part, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666)
+        with os.fdopen(opened, "ab") as sink:
             try:
                 fcntl.flock(sink, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:

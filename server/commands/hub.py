@@ -99,7 +99,7 @@ class Hub:
     @contextmanager
     def opened(self, listing: Listing, file: RemoteFile, offset: int) -> Iterator[Body]:
         """The file's bytes from the offset on; BrokenTransfer where trying again may help, else PullError."""
-        from httpx2 import InvalidURL, RequestError, TransportError
+        from httpx2 import InvalidURL, RequestError, TransportError, UnsupportedProtocol
         from huggingface_hub import get_session, hf_hub_url
 
         address = hf_hub_url(listing.repo, file.path, revision=listing.commit, endpoint=self._address)
@@ -118,7 +118,11 @@ class Hub:
                     )
                 start = offset if answer.status_code == 206 else 0
                 yield Body(start, answer.iter_raw())  # raw: half a chunk would be lost with the connection
+        except UnsupportedProtocol as error:
+            raise HubUnreachable(self._no_hub()) from error
         except TransportError as error:
+            if isinstance(error.__context__, InvalidURL):  # sent elsewhere, to what is no address
+                raise HubUnreachable(self._no_hub()) from error
             raise BrokenTransfer(f"The connection to {self._shown} broke ({_reason(error)}).") from error
         except (RequestError, InvalidURL) as error:
             raise HubUnreachable(self._no_hub()) from error

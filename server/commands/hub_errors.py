@@ -8,6 +8,7 @@ PullError
 ├── HubRefused       the hub says no: no such repository or revision, or no access to it
 ├── WrongRepository  the repository is not one of YuE2, or contradicts itself
 ├── NoRoom           the disk has too little space
+├── InTheWay         the folder cannot be filled: a file, a folder or a right is in the way
 ├── FolderBusy       another `pull` writes the same file
 └── WrongDigest      what came is not what the hub said it would be, twice
 """
@@ -49,6 +50,10 @@ class WrongRepository(PullError):
 
 class NoRoom(PullError):
     """The disk has too little space for what is to be fetched."""
+
+
+class InTheWay(PullError):
+    """The folder cannot be filled: a file, a folder or a right is in the way."""
 
 
 class FolderBusy(PullError):

@@ -74,9 +74,17 @@ def audio_decoder(repo: str) -> Part:
 
 
 def needed(part: Part, listing: Listing) -> Listing:
-    """The listing without what a model does not need, weights last. Raises WrongRepository where a file lacks."""
+    """The listing without what a model does not need, weights last.
+
+    Raises WrongRepository where a file lacks or is listed twice.
+    """
     kept = [file for file in listing.files if _NEEDED.fullmatch(file.path)]
-    missing = [name for name in part.required if name not in {file.path for file in kept}]
+    names = [file.path for file in kept]
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        raise WrongRepository(
+            f"{listing.repo} lists {_enumerated(twice)} more than once, which no hub does; check HF_ENDPOINT."
+        )
+    missing = [name for name in part.required if name not in names]
     if not any(file.path.endswith(".safetensors") for file in kept):
         missing.append("model.safetensors")
     if missing:

@@ -42,6 +42,7 @@ def pull(
             say("The models are already there. To fetch them again, remove their folders first.")
         else:
             fetch_all(halves, yes, _at_terminal())
+        _tell_strays(halves)
         _tell_settings(halves)
 
 
@@ -61,6 +62,15 @@ def _halves(into: Path, model: tuple[str, str], vae: tuple[str, str]) -> "tuple[
 
 def _at_terminal() -> bool:
     return sys.stdin.isatty() and sys.stderr.isatty()
+
+
+def _tell_strays(halves: "Sequence[Half]") -> None:
+    for half in halves:
+        if strays := half.strays():
+            say(
+                f"{half.folder} also holds weights that are not of this model and keep it from being loaded; "
+                f"remove them: {', '.join(strays)}"
+            )
 
 
 def _tell_settings(halves: "Sequence[Half]") -> None:

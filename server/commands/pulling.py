@@ -17,6 +17,7 @@ from server.commands.fetching import Fetching, missing_bytes
 from server.commands.hub import Hub
 from server.commands.hub_errors import NoRoom, WrongRepository
 from server.commands.model_files import LICENCE, LICENCE_ADDRESS, Listing, Part, needed
+from server.commands.places import check_places, check_writable, stray_weights
 from server.commands.receipt import read_receipt, write_receipt
 from server.commands.transfer import Transfer
 
@@ -44,6 +45,11 @@ class Half:
             kept is not None and self.part.repo == kept.repo and self.revision in (kept.revision, kept.commit)
         )
 
+    def strays(self) -> list[str]:
+        """Files of weights in its folder that no run has fetched there, and with which it cannot be loaded."""
+        kept = read_receipt(self.folder)
+        return [] if kept is None else stray_weights(self.folder, kept.files)
+
 
 class Manifested(BaseModel):
     """What `weights_manifest.json` says of one file."""
@@ -60,6 +66,8 @@ class Manifest(BaseModel):
 
 def fetch_all(halves: Sequence[Half], yes: bool, at_terminal: bool) -> None:
     """Fetch what is not there yet. Raises PullError, OSError."""
+    for half in halves:
+        check_writable(half.folder)
     hub = Hub(os.environ.get("HF_ENDPOINT"))
     if hub.caution:
         say(hub.caution)
@@ -67,6 +75,8 @@ def fetch_all(halves: Sequence[Half], yes: bool, at_terminal: bool) -> None:
         bar.report("asking the hub", 0.0)
         listings = [needed(half.part, hub.listing(half.part.repo, half.revision)) for half in halves]
     pairs = list(zip(halves, listings, strict=True))
+    for half, listing in pairs:
+        check_places(half.folder, listing)
     total = sum(listing.size_bytes for listing in listings)
     missing = sum(missing_bytes(half.folder, listing) for half, listing in pairs)
     _tell(pairs, total, missing)

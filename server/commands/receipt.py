@@ -4,7 +4,7 @@ import json
 import secrets
 from pathlib import Path
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel
 
 from server.commands.model_files import Listing
 from server.commands.replacing import replacing
@@ -34,7 +34,7 @@ def read_receipt(folder: Path) -> Receipt | None:
     try:
         kept = Receipt.model_validate_json((folder / NAME).read_bytes())
         unchanged = all(_stamp(folder / path) == stamp for path, stamp in kept.files.items())
-    except (FileNotFoundError, NotADirectoryError, ValidationError):
+    except (OSError, ValueError):  # nothing there, or not what a pull writes: names too long, a NUL in a path
         return None
     return kept if unchanged else None
 

@@ -32,6 +32,7 @@ class Hub:
     spoilt: deque[str] = field(default_factory=deque)  # paths whose next bytes come with one changed
     ranges: bool = True
     surplus: bytes = b""  # what comes after the end of a large file
+    elsewhere: str = ""  # where large files are said to be, instead of /store
     circles: bool = False  # send whoever asks to where they are
     pause_at: int | None = None  # send so many bytes of a large file, then nothing until `resumed`
     paused: threading.Event = field(default_factory=threading.Event)
@@ -94,7 +95,7 @@ class Answering(BaseHTTPRequestHandler):
         digest = hashlib.sha256(content).hexdigest()
         headers |= {"X-Linked-Etag": f'"{digest}"', "X-Linked-Size": str(len(content))}
         other = self.hub.address.replace("127.0.0.1", "localhost")
-        self._send(302, b"", headers | {"Location": f"{other}/store/{repo}/-/{path}"})
+        self._send(302, b"", headers | {"Location": self.hub.elsewhere or f"{other}/store/{repo}/-/{path}"})
 
     def _give(self, repo: str, path: str) -> None:
         if statuses := self.hub.statuses.get(path):

@@ -77,3 +77,8 @@ def test_what_lacks_is_told() -> None:
         WrongRepository, match=r"no yue2_generation_config\.json or qwen\.tiktoken and so is no language"
     ):
         needed(language_model("m-a-p/YuE2-Vae"), listing(*LEAST))
+
+
+def test_a_file_that_is_listed_twice_is_refused() -> None:
+    with pytest.raises(WrongRepository, match=r"lists config\.json more than once"):
+        needed(audio_decoder("m-a-p/YuE2-Vae"), listing(*LEAST, "config.json"))

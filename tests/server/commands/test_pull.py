@@ -205,6 +205,75 @@ def test_files_that_redirect_without_end_are_a_sentence(
     assert f"{hub.address} answers, but not as a model hub; check HF_ENDPOINT.\n" in answer.stderr
 
 
+@pytest.mark.parametrize("elsewhere", ["file:///etc/passwd", "http://[::1/model.safetensors"])
+def test_files_that_are_said_to_be_at_no_web_address_are_not_asked_for_again(
+    pull: Pull, hub: Hub, elsewhere: str
+) -> None:
+    hub.elsewhere = elsewhere
+    answer = pull()
+    assert answer.exit_code == 3
+    assert f"{hub.address} answers, but not as a model hub; check HF_ENDPOINT.\n" in answer.stderr
+    assert len(hub.asked("/qwen.tiktoken")) == 1
+
+
+@pytest.mark.parametrize("blocked", ["models", "models/YuE2-Vae"])
+def test_a_file_where_a_folder_should_be_is_told_before_the_hub_is_asked(
+    pull: Pull, hub: Hub, tmp_path: Path, blocked: str
+) -> None:
+    place = tmp_path / blocked
+    place.parent.mkdir(exist_ok=True)
+    place.write_text("")
+    answer = pull()
+    assert (answer.exit_code, hub.seen) == (1, [])
+    assert answer.stderr == f"{place} is no folder; move it away, or name another folder with --into.\n"
+
+
+@pytest.mark.parametrize(
+    ("path", "sentence"),
+    [
+        ("qwen.tiktoken/", "is a folder, and a file of that name is to be fetched; move it away."),
+        ("licenses", "is no folder, and a file is to be fetched into it; move it away."),
+    ],
+)
+def test_what_lies_in_a_files_place_is_told_before_anything_comes(
+    pull: Pull, hub: Hub, tmp_path: Path, path: str, sentence: str
+) -> None:
+    place = tmp_path / "models" / "YuE2-3B" / path
+    (place if path.endswith("/") else place.parent).mkdir(parents=True)
+    if not path.endswith("/"):
+        place.write_text("")
+    answer = pull()
+    assert (answer.exit_code, hub.sent) == (1, {})
+    assert answer.stderr == f"{place} {sentence}\n"
+
+
+def test_an_unfinished_file_that_is_a_link_is_not_followed(pull: Pull, hub: Hub, tmp_path: Path) -> None:
+    hub.cuts = deque([5000, 0, 0, 0])
+    pull()
+    (part,) = (tmp_path / "models" / "YuE2-3B").glob(".model.safetensors.*.part")
+    part.unlink()
+    (tmp_path / "other").write_text("mine")
+    part.symlink_to(tmp_path / "other")
+    answer = pull()
+    assert answer.exit_code == 1
+    assert answer.stderr.splitlines()[-1].startswith(f"{part}: ")
+    assert (tmp_path / "other").read_text() == "mine"
+
+
+@pytest.mark.parametrize("again", [False, True])
+def test_weights_that_nobody_fetched_are_named(pull: Pull, tmp_path: Path, again: bool) -> None:
+    if again:
+        pull()
+    folder = tmp_path / "models" / "YuE2-3B"
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in ("old.safetensors", ".hidden.safetensors"):
+        (folder / name).write_text("")
+    answer = pull()
+    assert answer.exit_code == 0
+    assert f"{folder} also holds weights that are not of this model" in answer.stderr
+    assert "remove them: old.safetensors\n" in answer.stderr
+
+
 def test_a_busy_hub_is_waited_for(pull: Pull, hub: Hub) -> None:
     hub.statuses = {"model.safetensors": deque([503, 429])}
     answer = pull()
