@@ -101,8 +101,15 @@ def _in_use(settings: "Settings", holder: str) -> str:
     return (
         f"The output folder {settings.output_directory}, the parent of YUE2_RESULT_DIR ({settings.result_dir}), "
         f"is in use by {holder}; stop that server, or give this one a folder within a folder of its own, such as "
-        f"{settings.result_dir.absolute() / 'jobs'}."
+        f"{_beside(settings) / 'jobs'}."
     )
+
+
+def _beside(settings: "Settings") -> Path:
+    """An output folder next to the one in use; where that is `/` or lies in it, next to the results' folder."""
+    used = settings.output_directory
+    place = used if len(used.parts) > 2 else settings.result_dir.absolute()
+    return place.with_name(f"{place.name}-2")
 
 
 def _unusable(variable: str, value: Path, folder: Path, error: OSError) -> str:

@@ -9,6 +9,7 @@ import pytest
 
 from server.settings import Settings, load
 from server.starting import StartError, address, announcement, bind, held_output, open_to_all
+from storage.errors import OutputLocked
 from storage.lock import OutputLock
 
 
@@ -103,7 +104,16 @@ def test_a_held_output_folder_is_named_as_the_parent_of_the_setting(tmp_path: Pa
     assert told.startswith(
         f"The output folder {tmp_path}, the parent of YUE2_RESULT_DIR ({tmp_path / 'yue2'}), is in use by process 7;"
     )
-    assert told.endswith(f"such as {tmp_path / 'yue2' / 'jobs'}.")
+    assert told.endswith(f"such as {tmp_path.parent / f'{tmp_path.name}-2' / 'jobs'}.")
+
+
+def test_beside_a_folder_right_below_the_root_no_new_one_is_proposed(monkeypatch: pytest.MonkeyPatch) -> None:
+    def held(lock: OutputLock) -> None:
+        raise OutputLocked(str(lock.path.parent), "process 7")
+
+    monkeypatch.setattr(OutputLock, "acquire", held)
+    monkeypatch.setattr("server.starting.make_folder", lambda *_: None)
+    assert refusal(settings(Path("/mnt/yue2"))).endswith("such as /mnt/yue2-2/jobs.")
 
 
 @pytest.mark.parametrize("place", ["file/jobs", "file"])
