@@ -36,15 +36,21 @@ def requested(
     return words | told
 
 
-def replayed(file: Path) -> dict[str, JsonValue]:
-    """The request that a replay is. Raises InvalidRequest, OSError."""
+def replayed(file: Path, changes: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
+    """The request that a replay is, with the changes that are not None. Raises InvalidRequest, OSError."""
     try:
         found = json.loads(_text(file))
     except ValueError as error:
         raise InvalidRequest("replay", f"{file} is no replay: it is not JSON ({error}).") from error
     if not isinstance(found, dict):
         raise InvalidRequest("replay", f"{file} is no replay: it holds no JSON object.")
-    return found
+    for name in ("lm_batch_size", "synth_batch_size"):
+        if found.get(name, 1) not in (1, None):
+            raise InvalidRequest(
+                name,
+                f"{file} asks for several tracks, of which one can be written here; set its {name} to 1.",
+            )
+    return found | {name: value for name, value in changes.items() if value is not None}
 
 
 def _words(lyrics: str, lyrics_file: Path | None) -> str:

@@ -3,7 +3,8 @@
 0    done
 1    failed: the sentence says why
 2    the arguments, the settings or the request are wrong
-3    the server or the hub cannot be reached, or something else answers at its address
+3    the server or the hub cannot be reached, or something else answers at its address (an address that cannot be
+     one is a wrong argument)
 130  interrupted with Ctrl-C; nothing half-written is left behind
 143  ended by SIGTERM, in the same way
 """
@@ -51,7 +52,7 @@ def told() -> Iterator[None]:
         say("Interrupted.")
         raise typer.Exit(INTERRUPTED) from None
     except (ClientError, EngineError, EdgeError, PullError, StartError, StorageError) as error:
-        say(str(error))
+        say(_sentence(error))
         raise typer.Exit(code_of(error)) from None
     except OSError as error:
         say(_of_the_system(error))
@@ -85,15 +86,25 @@ def code_of(error: Exception) -> int:
     from server.commands.hub_errors import HubUnreachable, NotAgreed, WrongChoice
     from server.errors import SettingsError
 
-    if isinstance(error, BadAddress | BadAnswer | Unreachable | HubUnreachable):
+    if isinstance(error, BadAnswer | Unreachable | HubUnreachable):
         return NO_SERVER
     if isinstance(
-        error, InvalidRequest | ScoreError | UnknownModel | SettingsError | NotAgreed | WrongChoice
+        error,
+        BadAddress | InvalidRequest | ScoreError | UnknownModel | SettingsError | NotAgreed | WrongChoice,
     ):
         return WRONG
     if isinstance(error, Refused) and error.field:
         return WRONG
     return FAILED
+
+
+def _sentence(error: Exception) -> str:
+    """The error's own, but for a key that is missing: the server's speaks of headers."""
+    from server.client.errors import Refused
+
+    if isinstance(error, Refused) and error.code == "unauthorized":
+        return "The server wants a key, or another one; give it with --key or in STUDIO_API_KEY."
+    return str(error)
 
 
 def _of_the_system(error: OSError) -> str:

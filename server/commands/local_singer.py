@@ -10,12 +10,18 @@ from pydantic import JsonValue
 
 from engine.audio import encode
 from engine.catalogue import Catalogue, open_catalogue
+from engine.errors import UnknownModel
 from engine.request import read_song, resolve_seeds
+from engine.song_model import SongModel
+from engine.yue2.machine.outlook import MODEL_SETTING, VAE_SETTING
 from server.commands.bar import Bar
 from server.commands.endings import say
 from server.commands.song import Sung
 from server.serve import weights_of
 from server.settings import Settings, load
+
+OF_YUE2 = (MODEL_SETTING, VAE_SETTING)
+HOW_TO_GET_YUE2 = "set YUE2_MODEL and YUE2_VAE (see the README), or use --server"
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +33,7 @@ class LocalSinger:
     def __call__(self, payload: dict[str, JsonValue], sink: BinaryIO, bar: Bar) -> Sung:
         """Make the song here; the payload carries its seeds. Raises EngineError."""
         request = resolve_seeds(read_song(payload), lambda: 0)
-        model = self.catalogue.model(request.model)
+        model = self._model(request.model)
         model.check(request)
         early = model.notes(request)
         for note in early:
@@ -37,10 +43,22 @@ class LocalSinger:
         encode(track.samples, track.sample_rate_hz, request.output_format, request.mp3_bitrate, sink)
         return Sung(track.seconds, track.replay, tuple(note for note in track.notes if note not in early))
 
+    def _model(self, name: str) -> SongModel:
+        """The model of that id. Raises UnknownModel."""
+        try:
+            return self.catalogue.model(name)
+        except UnknownModel:
+            if name != "yue2":
+                raise
+            raise UnknownModel(name, (), HOW_TO_GET_YUE2) from None
 
-def local_singer(environ: Mapping[str, str] = os.environ) -> LocalSinger:
-    """The singer that the settings ask for. Raises SettingsError, CheckpointError, DeviceError, MissingExtra."""
-    settings = load(environ)
+
+def local_singer(environ: Mapping[str, str] = os.environ, *, alone: bool = False) -> LocalSinger:
+    """The singer that the settings ask for; with `alone` the band's, which needs none of those of YuE2.
+
+    Raises SettingsError, CheckpointError, DeviceError, MissingExtra.
+    """
+    settings = load({name: value for name, value in environ.items() if not (alone and name in OF_YUE2)})
     weights = weights_of(settings)
     if weights is not None:
         weights = replace(weights, digest_file=_digest_file(settings, environ))

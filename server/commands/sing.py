@@ -38,7 +38,7 @@ def sing(
     YuE2 sings where YUE2_MODEL and YUE2_VAE name its weights, or where the server has it. The built-in band plays without any: there a lead instrument has the singer's part, whose melody the words shape.
     """
     fields: dict[str, JsonValue] = {"style": style, "duration": duration, "model": model, "cot": cot}
-    asked = Asked(fields | {"steps": steps}, lyrics, lyrics_file, abc_file, seed, replay)
+    asked = Asked(fields, lyrics, lyrics_file, abc_file, seed, steps, replay)
     files = Files(output, score, save_replay)
     asked.check()
     files.check()
@@ -55,16 +55,17 @@ class Asked:
     lyrics_file: Path | None
     abc_file: Path | None
     seed: int | None
+    steps: int | None
     replay: Path | None
 
     def check(self) -> None:
-        """A replay is a whole request: nothing may contradict it. Raises BadParameter."""
+        """A replay holds the song: nothing may contradict it but what makes the sound. Raises BadParameter."""
         if self.lyrics and self.lyrics_file:
             raise typer.BadParameter(
                 "give the words once: --lyrics or --lyrics-file", param_hint="--lyrics-file"
             )
         texts = {"lyrics": self.lyrics, "lyrics_file": self.lyrics_file, "abc_file": self.abc_file}
-        words = {**self.fields, **texts, "seed": self.seed}
+        words = {**self.fields, **texts}
         told = [f"--{name.replace('_', '-')}" for name, value in words.items() if value not in ("", None)]
         if self.replay and told:
             raise typer.BadParameter(
@@ -76,8 +77,10 @@ class Asked:
         from server.commands.asking import replayed, requested
 
         if self.replay is not None:
-            return replayed(self.replay)
-        return requested(self.fields, self.lyrics, self.lyrics_file, self.abc_file, self.seed)
+            return replayed(self.replay, {"seed": self.seed, "steps": self.steps})
+        return requested(
+            self.fields | {"steps": self.steps}, self.lyrics, self.lyrics_file, self.abc_file, self.seed
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,4 +126,4 @@ def _sung(wish: "Wish", server: str, key: str) -> "Sung":
                 return sing(wish, RemoteSinger(client), bar)
         from server.commands.local_singer import local_singer
 
-        return sing(wish, local_singer(), bar)
+        return sing(wish, local_singer(alone=wish.payload.get("model") == "sketch"), bar)

@@ -5,14 +5,22 @@ from typing import Annotated, Literal
 
 import typer
 
-Output = Annotated[Path, typer.Option("-o", "--output", help="File to write: .mp3, .opus, .flac or .wav.")]
+Output = Annotated[
+    Path,
+    typer.Option(
+        "-o", "--output", help="File to write: .mp3, .opus, .ogg (which is Opus too), .flac or .wav."
+    ),
+]
 Style = Annotated[str, typer.Option(help="Tags such as 'folk, 84 BPM, acoustic guitar'.")]
 Lyrics = Annotated[str, typer.Option(help="Words to sing, with [Verse] and [Chorus] lines; - reads stdin.")]
 LyricsFile = Annotated[Path | None, typer.Option(help="File with the words.", show_default=False)]
 AbcFile = Annotated[
     Path | None, typer.Option(help="ABC score to perform instead of a new one.", show_default=False)
 ]
-Seed = Annotated[int | None, typer.Option(help="Same seed, same song.", min=0, show_default="random")]
+Seed = Annotated[
+    int | None,
+    typer.Option(help="Same seed, same song; with --replay another sound.", min=0, show_default="random"),
+]
 Duration = Annotated[
     float | None,
     typer.Option(help="Longest length in seconds; at most 360 unless told.", show_default=False),
@@ -30,7 +38,10 @@ Steps = Annotated[
 ]
 Replay = Annotated[
     Path | None,
-    typer.Option(help="Replay (JSON) to sing again; nothing else of a song then.", show_default=False),
+    typer.Option(
+        help="Replay (JSON) to sing again; of the song's options only --seed and --steps go with it.",
+        show_default=False,
+    ),
 ]
 ScoreFile = Annotated[
     Path | None, typer.Option("--score", help="Also write the score, as ABC.", show_default=False)

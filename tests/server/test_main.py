@@ -63,6 +63,13 @@ def test_a_server_that_is_not_there_is_a_sentence(runner: CliRunner) -> None:
     assert answer.stderr == f"Cannot connect to {address}. Is the server running?\n"
 
 
+@pytest.mark.parametrize("address", ["nonsense", "ftp://127.0.0.1", "http://[::1"])
+def test_what_cannot_be_an_address_is_a_wrong_argument(runner: CliRunner, address: str) -> None:
+    answer = runner.invoke(app, ["status", "--server", address])
+    assert answer.exit_code == 2
+    assert "give one like http://127.0.0.1:8000" in answer.stderr
+
+
 def test_a_server_that_never_was_there_does_not_keep_the_singer(runner: CliRunner, tmp_path: Path) -> None:
     with studio_double() as gone:
         address = gone.address
@@ -132,6 +139,27 @@ def test_a_replay_is_sung_again_in_the_format_of_the_file(
     assert sent == {"style": "folk", "seed": 3, "semantic_tokens": "1,2", "output_format": "flac"}
 
 
+def test_a_replay_is_sung_with_another_sound(runner: CliRunner, studio: Studio, tmp_path: Path) -> None:
+    replay = tmp_path / "song.json"
+    replay.write_text('{"style": "folk", "seed": 3, "lm_seed": 5, "steps": 32, "semantic_tokens": "1,2"}')
+    studio.updates.append({"status": "done"})
+    studio.body = b"{}"
+    files = ["--replay", str(replay), "-o", str(tmp_path / "s.wav")]
+    answer = runner.invoke(app, ["sing", "--server", studio.address, *files, "--seed", "4", "--steps", "8"])
+    assert answer.exit_code == 0, answer.stderr
+    sent = json.loads(studio.seen[0].body)
+    assert (sent["seed"], sent["lm_seed"], sent["steps"], sent["semantic_tokens"]) == (4, 5, 8, "1,2")
+
+
+@pytest.mark.parametrize("name", ["lm_batch_size", "synth_batch_size"])
+def test_a_replay_of_several_tracks_is_refused(runner: CliRunner, tmp_path: Path, name: str) -> None:
+    replay = tmp_path / "song.json"
+    replay.write_text(json.dumps({"style": "folk", name: 2}))
+    answer = runner.invoke(app, ["sing", "--replay", str(replay), "-o", str(tmp_path / "s.mp3")])
+    assert answer.exit_code == 2
+    assert answer.stderr.endswith(f"set its {name} to 1.\n")
+
+
 @pytest.mark.parametrize("text", ["no json", "[1]", '"X:1"'])
 def test_what_is_no_replay_is_told(runner: CliRunner, tmp_path: Path, text: str) -> None:
     replay = tmp_path / "song.json"
@@ -175,7 +203,7 @@ def test_words_and_score_come_from_files(runner: CliRunner, studio: Studio, tmp_
         (["--lyrics", "la", "--lyrics-file", "words.txt", "-o", "s.mp3"], "give the words once"),
         (["--style", "folk", "-o", "s.mp3", "--score", "s.mp3"], "name another file"),
         (["--style", "folk", "-o", "s.mp3", "--save-replay", "s.mp3"], "name another file"),
-        (["--replay", "r.json", "--seed", "0", "--cot", "off", "-o", "s.mp3"], "leave out --cot, --seed"),
+        (["--replay", "r.json", "--seed", "0", "--cot", "off", "-o", "s.mp3"], "leave out --cot"),
         (["--style", "folk", "--steps", "0", "-o", "s.mp3"], "--steps"),
         (["--style", "folk", "--cot", "half", "-o", "s.mp3"], "--cot"),
         (["--style", "folk"], "--output"),

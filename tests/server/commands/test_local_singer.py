@@ -48,6 +48,17 @@ def test_a_model_that_is_not_there_is_told(bar: Bar) -> None:
         local_singer({})({"style": "folk", "model": "yue3"}, io.BytesIO(), bar)
 
 
+def test_how_to_get_yue2_is_told(bar: Bar) -> None:
+    told = r"set YUE2_MODEL and YUE2_VAE \(see the README\), or use --server"
+    with pytest.raises(UnknownModel, match=told):
+        local_singer({})({"style": "folk", "model": "yue2"}, io.BytesIO(), bar)
+
+
+def test_the_band_alone_needs_no_settings_of_yue2() -> None:
+    catalogue = local_singer({"YUE2_MODEL": "/models/YuE2-3B"}, alone=True).catalogue
+    assert catalogue.default_id == "sketch"
+
+
 def test_wrong_settings_are_told() -> None:
     with pytest.raises(SettingsError, match="YUE2_VAE is not"):
         local_singer({"YUE2_MODEL": "/models/YuE2-3B"})
@@ -56,7 +67,7 @@ def test_wrong_settings_are_told() -> None:
 class Noting(SketchModel):
     """A model that has something to say before the work and after it."""
 
-    def notes(self, request: SongRequest) -> tuple[str, ...]:
+    def notes(self, request: SongRequest, latents: Latents | None = None) -> tuple[str, ...]:
         return ("Made elsewhere.",)
 
     def generate(
