@@ -1,4 +1,4 @@
-"""The shape of a YuE2 model and of its VAE, and the protocol's defaults, as their folders' JSON files say.
+"""The shape of a YuE2 model and of its VAE, and the protocol's context, as their folders' JSON files say.
 
 `config.json` of both and `yue2_generation_config.json` of the model are the files of m-a-p/YuE2-3B and
 m-a-p/YuE2-Vae. Values that the engine cannot compute with are refused as CheckpointError.
@@ -8,9 +8,7 @@ import math
 from dataclasses import dataclass
 from pathlib import Path
 
-from pydantic import ValidationError
-
-from engine.request import CONTEXT_TOKENS, Sampling
+from engine.request import CONTEXT_TOKENS, AbcSampling, Sampling, SemanticSampling, SongRequest
 from engine.yue2.files.fields import Fields
 from engine.yue2.vocabulary import VOCABULARY
 
@@ -83,17 +81,6 @@ class VaeConfig:
     def widest(self) -> int:
         """Channels at the latents' rate."""
         return self.blocks[-1].wide
-
-
-@dataclass(frozen=True, slots=True)
-class GenerationConfig:
-    """The protocol's defaults as the release states them."""
-
-    abc: Sampling
-    semantic: Sampling
-    ode_steps: int
-    context: int  # tokens
-    version: str
 
 
 def read_model_config(folder: Path) -> ModelConfig:
@@ -175,26 +162,30 @@ def _check_architecture(encoder: Fields, decoder: Fields) -> None:
         encoder.fixed(name, decoder.values.get(name))
 
 
-def read_generation_config(folder: Path) -> GenerationConfig:
-    """Read `yue2_generation_config.json`; raises CheckpointError."""
+def read_context(folder: Path) -> int:
+    """The context in tokens, as `yue2_generation_config.json` has it.
+
+    Whatever else it says must be what requests have as their defaults: those are the release's, and every document
+    tells them. Raises CheckpointError.
+    """
     fields = Fields.read(folder, GENERATION_FILE)
     fields.fixed("ode_method", "midpoint")
     fields.fixed("version", "yue2-native-v1")
-    return GenerationConfig(
-        abc=_sampling(fields, "abc"),
-        semantic=_sampling(fields, "semantic"),
-        ode_steps=fields.whole("ode_steps", 1, 100),
-        context=fields.whole("context", 16, CONTEXT_TOKENS),
-        version=fields.text("version"),
-    )
+    _check_usual(fields, "ode_steps", SongRequest.model_fields["steps"].default)
+    for stage, usual in (("abc", AbcSampling()), ("semantic", SemanticSampling())):
+        _check_sampling(fields.inner(stage), usual)
+    return fields.whole("context", 16, CONTEXT_TOKENS)
 
 
-def _sampling(fields: Fields, stage: str) -> Sampling:
-    inner = fields.inner(stage)
-    try:
-        return Sampling.model_validate(dict(inner.values))
-    except ValidationError as error:
-        name = ".".join(map(str, error.errors()[0]["loc"]))
-        if not name:
-            raise fields.wrong(stage, "within the bounds of a request") from error
-        raise inner.wrong(name, "within the bounds of a request's sampling") from error
+def _check_sampling(fields: Fields, usual: Sampling) -> None:
+    defaults: dict[str, float] = usual.model_dump()
+    for name, value in defaults.items():
+        _check_usual(fields, name, value)
+    for name in sorted(fields.values.keys() - defaults.keys()):
+        raise fields.wrong(name, "left out")
+
+
+def _check_usual(fields: Fields, name: str, usual: float) -> None:
+    value = fields.values.get(name)
+    if isinstance(value, bool) or not isinstance(value, int | float) or value != usual:
+        raise fields.wrong(name, f"{usual}, the default of requests")

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import torch
 
-from engine.yue2.files.config import ModelConfig, VaeConfig, read_generation_config
+from engine.yue2.files.config import ModelConfig, VaeConfig, read_context
 from engine.yue2.machine.device import Memory, memory_of
 from engine.yue2.machine.memory import (
     SONGS_AT_MOST,
@@ -43,7 +43,7 @@ def capacity_of(
     """
     on_processor = device.type == "cpu"
     sizes = footprint(model, vae, precision, CPU_SLICE_ELEMENTS if on_processor else DEVICE_SLICE_ELEMENTS)
-    positions = min(model.max_positions, read_generation_config(folder).context)
+    positions = min(model.max_positions, read_context(folder))
     core = min(vae.core_frames, CPU_CORE_FRAMES) if on_processor else vae.core_frames
     variations, songs = (1, 1) if on_processor else (VARIATIONS_AT_MOST, SONGS_AT_MOST)
     memory = memory_of(device)

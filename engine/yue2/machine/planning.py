@@ -8,7 +8,7 @@ import torch
 
 from engine.errors import CheckpointError, DeviceError
 from engine.yue2.files.checkpoint import check_folder
-from engine.yue2.files.config import read_generation_config, read_model_config, read_vae_config
+from engine.yue2.files.config import read_context, read_model_config, read_vae_config
 from engine.yue2.files.digests import check_manifest
 from engine.yue2.files.faults import unusable
 from engine.yue2.files.tensors import model_tensors, vae_tensors
@@ -33,7 +33,7 @@ def _looked_into(state: FolderState) -> FolderState:
 
 
 def _model_bytes(folder: Path) -> int:
-    read_generation_config(folder)
+    read_context(folder)
     _check_ranks(folder)
     check_manifest(folder)
     return check_folder(folder, model_tensors(read_model_config(folder)))

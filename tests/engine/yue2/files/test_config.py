@@ -8,11 +8,10 @@ import pytest
 from engine.errors import CheckpointError
 from engine.request import AbcSampling, SemanticSampling
 from engine.yue2.files.config import (
-    GenerationConfig,
     ModelConfig,
     VaeBlock,
     VaeConfig,
-    read_generation_config,
+    read_context,
     read_model_config,
     read_vae_config,
 )
@@ -42,10 +41,10 @@ def test_the_tiny_vaes_shape_is_read(vae_config: VaeConfig) -> None:
 
 
 def test_the_released_defaults_are_a_requests_own(model_folder: Path) -> None:
-    read = read_generation_config(model_folder)
-    assert read == GenerationConfig(read.abc, read.semantic, 32, 24_576, "yue2-native-v1")
-    assert read.abc.model_dump() == AbcSampling().model_dump()
-    assert read.semantic.model_dump() == SemanticSampling().model_dump()
+    told = json.loads((model_folder / "yue2_generation_config.json").read_bytes())
+    assert read_context(model_folder) == told["context"] == 24_576
+    assert told["abc"] == AbcSampling().model_dump()
+    assert told["semantic"] == SemanticSampling().model_dump()
 
 
 @pytest.mark.parametrize(
@@ -152,9 +151,14 @@ def test_a_vae_whose_halves_have_too_few_widths_is_refused(vae_folder: Path, tmp
         ("semantic", "max_tokens", "9"),
         ("abc", "min_tokens", 5_000),
         ("abc", "beams", 4),
+        ("", "ode_steps", 16),
+        ("", "ode_steps", True),
+        ("abc", "temperature", 0.8),
+        ("semantic", "max_tokens", 9001),
+        ("semantic", "top_k", None),
     ],
 )
-def test_defaults_out_of_bounds_are_refused(
+def test_other_defaults_than_a_requests_own_are_refused(
     model_folder: Path, tmp_path: Path, stage: str, field: str, value: object
 ) -> None:
     def change(values: dict[str, Any]) -> None:
@@ -162,4 +166,4 @@ def test_defaults_out_of_bounds_are_refused(
 
     folder = changed(model_folder / "yue2_generation_config.json", tmp_path, change)
     with pytest.raises(CheckpointError, match=r" in yue2_generation_config\.json must be .*, but is"):
-        read_generation_config(folder)
+        read_context(folder)
