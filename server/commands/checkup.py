@@ -13,7 +13,7 @@ from engine.yue2.machine.diagnosis import NOBODY, Diagnosis, diagnose
 from engine.yue2.machine.outlook import FolderState, Plan, Wishes
 from server.commands.bar import Bar
 from server.commands.receipt import read_receipt
-from server.settings import Settings
+from server.settings import Settings, unknown_variables
 
 GB = 1e9
 UNSURE = "not read; --verify reads them"
@@ -21,13 +21,18 @@ UNSURE = "not read; --verify reads them"
 
 @dataclass(frozen=True, slots=True)
 class Checkup:
-    """What was found. `digests` says of each folder how far its content is known to be right."""
+    """What was found. `digests` says of each folder how far its content is known to be right.
+
+    `warnings` are sentences about what is odd but stops nothing; `results` is the folder of the results where a setting
+    says it, else None, since each server has its own then, and the disk is that of the folder one is in.
+    """
 
     diagnosis: Diagnosis
     digests: Mapping[str, str]
     free_disk_bytes: int
-    results: Path
+    results: Path | None
     problems: tuple[str, ...]
+    warnings: tuple[str, ...] = ()
 
     @property
     def songs_by(self) -> str:
@@ -40,7 +45,9 @@ class Checkup:
             "songs_by": self.songs_by,
             "digests": dict(self.digests),
             "free_disk_bytes": self.free_disk_bytes,
+            "results": self.results,
             "problems": self.problems,
+            "warnings": self.warnings,
         }
         return TypeAdapter(dict[str, JsonValue]).validate_json(TypeAdapter(object).dump_json(report))
 
@@ -54,7 +61,14 @@ class Checkup:
             yield folder.setting, f"{folder.path}: {self._state(folder)}"
         if found.plan is not None:
             yield from _plan_rows(found.plan)
-        yield "Disk", f"{_size(self.free_disk_bytes)} free where results go ({self.results})"
+            if found.torch is not None and found.plan.device == "cpu":
+                yield "Threads", f"{found.torch.threads} that compute; OMP_NUM_THREADS sets another number"
+        place = "on the disk of this folder" if self.results is None else f"where results go ({self.results})"
+        yield "Disk", f"{_size(self.free_disk_bytes)} free {place}"
+        for problem in self.problems:
+            yield "Problem", problem
+        for warning in self.warnings:
+            yield "Warning", warning
 
     def _state(self, folder: FolderState) -> str:
         if folder.fault:
@@ -73,9 +87,22 @@ def check_up(settings: Settings, environ: Mapping[str, str], verify: bool) -> Ch
     for folder in diagnosis.folders:
         digests[folder.setting], fault = _digests(folder, verify and not folder.fault)
         problems += [fault] if fault else []
-    results = settings.output_directory
+    told = "result_dir" in settings.model_fields_set
+    results = settings.result_dir.absolute() if told else Path.cwd()
     there = next(folder for folder in (results, *results.parents) if folder.is_dir())
-    return Checkup(diagnosis, digests, shutil.disk_usage(there).free, results, tuple(problems))
+    warnings = (*unknown_variables(environ), *_relative(wishes))
+    free = shutil.disk_usage(there).free
+    return Checkup(diagnosis, digests, free, results if told else None, tuple(problems), warnings)
+
+
+def _relative(wishes: Wishes) -> Iterator[str]:
+    """A sentence for each folder whose place depends on where one is."""
+    for setting, path in wishes.folders():
+        if not path.is_absolute():
+            yield (
+                f"{setting} is {path}, which means {path.absolute()} here, and another folder where a program is "
+                "started elsewhere (./task start looks from the checkout); write the whole path."
+            )
 
 
 def _digests(folder: FolderState, read: bool) -> tuple[str, str]:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import sys
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -21,7 +22,7 @@ def doctor(
     """Tell what songs would be made with: device, number formats, memory, state of the models.
 
     Looks at the same settings as the server. Exit status 1 where something is wrong, such as a card that torch cannot
-    use or a model that is not complete.
+    use or a model that is not complete; 2 where a setting is wrong or YUE2_MODEL and YUE2_VAE are not set together.
     """
     with told(), terminable():
         from server.commands.checkup import check_up
@@ -32,10 +33,15 @@ def doctor(
             typer.echo(json.dumps(found.to_json(), indent=2))
         else:
             _print(found)
-        for problem in found.problems:
-            say(problem)
+        if as_json or not _at_terminal():  # else they stand there already
+            for sentence in (*found.problems, *found.warnings):
+                say(sentence)
         if found.problems:
             raise typer.Exit(FAILED)
+
+
+def _at_terminal() -> bool:
+    return sys.stdout.isatty()
 
 
 def _print(found: "Checkup") -> None:

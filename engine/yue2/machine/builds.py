@@ -18,6 +18,7 @@ class TorchBuild:
     cuda: str
     devices: tuple[str, ...]
     warning: str = ""  # what it said while it looked for cards
+    threads: int = 0  # that it computes with on a processor
 
     @property
     def release(self) -> str:
@@ -38,7 +39,7 @@ def torch_build() -> TorchBuild | str:
         count = torch.cuda.device_count() if torch.cuda.is_available() else 0
     names = tuple(torch.cuda.get_device_name(index) for index in range(count))
     first = next((str(one.message).split("\n")[0] for one in said), "")
-    return TorchBuild(torch.__version__, torch.version.cuda or "", names, first)
+    return TorchBuild(torch.__version__, torch.version.cuda or "", names, first, torch.get_num_threads())
 
 
 def blindness(build: TorchBuild, cards: int, visible: str | None) -> str:

@@ -3,14 +3,15 @@
 Nothing here needs torch until it is found to be there, and no weights are loaded.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from engine.errors import EngineError, MissingExtra
 from engine.yue2.machine.builds import TorchBuild, blindness, torch_build
 from engine.yue2.machine.driver import Driver, ask_driver
-from engine.yue2.machine.outlook import FolderState, Plan, Wishes
+from engine.yue2.machine.outlook import MODEL_SETTING, VAE_SETTING, FolderState, Plan, Wishes
 
+SWAPPED = f"{MODEL_SETTING} and {VAE_SETTING} seem to be swapped: each names the folder that the other should; exchange them."
 NOBODY = "nobody, before the problems below are solved"
 
 
@@ -70,9 +71,18 @@ def _model_findings(
         return folders, None, [str(MissingExtra(error.name or "safetensors"))]
     states = folder_states(folders)
     problems = [state.fault for state in states if state.fault]
+    if problems and _are_swapped(wishes, folder_states):
+        return states, None, [SWAPPED]
     if problems or wishes.model is None or wishes.vae is None:
         return states, None, problems
     try:
         return states, plan_for(wishes.model, wishes.vae, wishes), []
     except EngineError as error:
         return states, None, [str(error)]
+
+
+def _are_swapped(wishes: Wishes, look: Callable[[Iterable[FolderState]], tuple[FolderState, ...]]) -> bool:
+    """Whether both folders are what the other setting wants."""
+    exchanged = Wishes(wishes.vae, wishes.model).folders()
+    states = look(FolderState(setting, path) for setting, path in exchanged)
+    return len(states) == 2 and not any(state.fault for state in states)

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import torch
 from typer.testing import CliRunner, Result
 
 from server.__main__ import app
@@ -52,6 +53,7 @@ def test_with_models_it_tells_what_would_be_used_and_why(folder: Path) -> None:
     assert "keep: all parts stay loaded; they fit together" in words
     assert "complete, 12.7 MB; digests not read; --verify reads them" in words
     assert "RAM" in words
+    assert f"{torch.get_num_threads()} that compute; OMP_NUM_THREADS sets another number" in words
     assert list(folder.iterdir()) == []
 
 
@@ -86,6 +88,45 @@ def test_a_broken_folder_fails(folder: Path) -> None:
     assert answer.exit_code == 1
     assert "cannot be used" in answer.stderr
     assert "nobody, before the problems below are solved" in answer.stdout
+
+
+def test_what_is_wrong_stands_in_the_report_too(folder: Path) -> None:
+    answer = doctor(YUE2_MODEL=WHOLE["YUE2_VAE"], YUE2_VAE=WHOLE["YUE2_MODEL"])
+    assert answer.exit_code == 1
+    assert answer.stderr.startswith("YUE2_MODEL and YUE2_VAE seem to be swapped: ")
+    assert "Problem" in answer.stdout
+    assert answer.stderr.strip() in " ".join(answer.stdout.split())
+
+
+def test_at_a_terminal_it_stands_there_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("server.commands.doctor._at_terminal", lambda: True)
+    answer = doctor(YUE2_MODEL=str(folder), YUE2_VAE=WHOLE["YUE2_VAE"])
+    assert (answer.exit_code, answer.stderr) == (1, "")
+    assert answer.stdout.count("cannot be used:") == 1
+
+
+def test_a_variable_that_nothing_reads_is_a_warning(folder: Path) -> None:
+    answer = doctor(YUE2_MODLE="/models")
+    assert answer.exit_code == 0
+    assert "did you mean YUE2_MODEL?" in answer.stderr
+    assert "did you mean YUE2_MODEL?" in " ".join(answer.stdout.split())
+    (warning,) = json.loads(doctor("--json", YUE2_MODLE="/models").stdout)["warnings"]
+    assert warning.startswith("YUE2_MODLE is set")
+
+
+def test_a_folder_that_depends_on_where_one_is_is_a_warning(folder: Path) -> None:
+    (folder / "vae").symlink_to(WHOLE["YUE2_VAE"])
+    answer = doctor(YUE2_MODEL=WHOLE["YUE2_MODEL"], YUE2_VAE="vae")
+    assert answer.exit_code == 0
+    assert answer.stderr.startswith(f"YUE2_VAE is vae, which means {folder / 'vae'} here")
+    assert answer.stderr.count("write the whole path") == 1
+
+
+def test_the_disk_is_that_of_the_results_only_where_a_setting_says_so(folder: Path) -> None:
+    assert "free on the disk of this folder" in doctor().stdout
+    assert json.loads(doctor("--json").stdout)["results"] is None
+    told = doctor(YUE2_RESULT_DIR=str(folder / "a" / "jobs")).stdout
+    assert f"free where results go ({folder}/a/jobs)" in " ".join(told.split())
 
 
 def test_a_wrong_setting_is_status_two(folder: Path) -> None:

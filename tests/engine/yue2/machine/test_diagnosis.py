@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.yue2.machine.diagnosis import diagnose
+from engine.yue2.machine.diagnosis import SWAPPED, diagnose
 from engine.yue2.machine.outlook import Wishes
 
 
@@ -42,6 +42,17 @@ def test_whole_models_are_planned_for(wishes: Wishes) -> None:
     weights = plan.decoder_bytes + plan.acoustic_bytes + plan.vae_bytes
     assert plan.needed_bytes == weights + plan.cache_bytes + max(plan.song_bytes, plan.tile_bytes)
     assert 0 < plan.free_bytes <= plan.total_bytes
+
+
+def test_swapped_folders_are_recognised(wishes: Wishes) -> None:
+    found = diagnose(Wishes(wishes.vae, wishes.model), {})
+    assert found.problems == (SWAPPED,)
+    assert all(state.fault for state in found.folders)
+
+
+def test_one_folder_twice_is_not_swapped(wishes: Wishes) -> None:
+    (problem,) = diagnose(Wishes(wishes.vae, wishes.vae), {}).problems
+    assert "cannot be used" in problem
 
 
 def test_stage_by_stage_the_largest_stage_counts(wishes: Wishes) -> None:
