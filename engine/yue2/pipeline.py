@@ -12,6 +12,7 @@ from engine.control import Control
 from engine.errors import InvalidRequest
 from engine.request import CODES_PER_SECOND, SongRequest
 from engine.song_model import Decoded, Encoded, Expected, Latents, Plan, Track
+from engine.yue2.chunks import Performance
 from engine.yue2.codec import Codec
 from engine.yue2.description import description
 from engine.yue2.files.checkpoint import check_folder
@@ -26,7 +27,7 @@ from engine.yue2.machine.memory import BRANCHES
 from engine.yue2.mastering import Mastering
 from engine.yue2.network.precision import choose
 from engine.yue2.parts import Parts, Source
-from engine.yue2.rendering import Performance, Renderer, state_dtype
+from engine.yue2.rendering import Renderer, state_dtype
 from engine.yue2.stages import (
     ACOUSTIC,
     ACOUSTIC_PART,

@@ -7,13 +7,12 @@ import torch
 
 from engine.control import Control
 from engine.errors import DeviceError
+from engine.yue2.chunks import Chunk, Performance, chunks_of
 from engine.yue2.machine.memory import Allowance
 from engine.yue2.network.flow import noise, solve
 from engine.yue2.network.precision import Precision
 from engine.yue2.parts import Parts
 from engine.yue2.stages import ACOUSTIC
-from engine.yue2.vae.windows import chunk_ranges
-from engine.yue2.vocabulary import CODEC_FIRST, MUSIC_END, Ids
 
 
 def state_dtype(wish: str, precision: Precision) -> torch.dtype:
@@ -28,42 +27,11 @@ def state_dtype(wish: str, precision: Precision) -> torch.dtype:
 
 
 @dataclass(frozen=True, slots=True)
-class Performance:
-    """A song to be rendered: what stands before its codes, and its codes (from 0)."""
-
-    prefix: Ids
-    codes: Ids
-
-
-@dataclass(frozen=True, slots=True)
 class Rendering:
     """Latents (B, T, C) of all variations of a song, and how many of them were solved together at most."""
 
     latents: torch.Tensor
     together: int
-
-
-@dataclass(frozen=True, slots=True)
-class Chunk:
-    """Frames of one song that are solved at once, and the tokens that they attend to."""
-
-    song: int
-    frames: range
-    tokens: Ids
-
-
-def chunks_of(songs: Sequence[Performance], context: int) -> list[Chunk]:
-    """All chunks of all songs; each attends to the prefix and its own codes only, closed with music end."""
-    return [
-        Chunk(index, frames, _context_tokens(song, frames))
-        for index, song in enumerate(songs)
-        for frames in chunk_ranges(len(song.codes), len(song.prefix), context)
-    ]
-
-
-def _context_tokens(song: Performance, frames: range) -> Ids:
-    codes = (CODEC_FIRST + code for code in song.codes[frames.start : frames.stop])
-    return (*song.prefix, *codes, MUSIC_END)
 
 
 class Renderer:

@@ -1,33 +1,11 @@
-"""Where long work is cut: the acoustic stage into chunks of frames, the VAE's decoding into tiles.
+"""Where the VAE's work is cut: into tiles, as in the release.
 
-Both follow the release: chunks do not overlap and are put end to end; tiles see some frames to either side, and
-of each only its own samples are kept.
+Tiles see some frames to either side, and of each only its own samples are kept.
 """
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-
-from engine.request import CONTEXT_TOKENS
-from engine.yue2.vocabulary import MARKER_ROWS
-
-MUSIC_END_TOKENS = 1  # behind a chunk's codes
-
-
-def longest_chunk(prefix: int, context: int = CONTEXT_TOKENS) -> int:
-    """Frames of the longest chunk behind a prefix of so many tokens; below 1 where the prefix leaves no room.
-
-    A chunk takes a token and a row for each frame, besides music end and two marker rows.
-    """
-    return (context - prefix - MUSIC_END_TOKENS - MARKER_ROWS) // 2
-
-
-def chunk_ranges(frames: int, prefix: int, context: int = CONTEXT_TOKENS) -> tuple[range, ...]:
-    """The frames of each chunk, in order; raises ValueError where the prefix leaves no room for a frame."""
-    size = longest_chunk(prefix, context)
-    if size < 1:
-        raise ValueError(f"a prefix of {prefix} tokens leaves no room for a frame in a context of {context}")
-    return tuple(range(start, min(start + size, frames)) for start in range(0, frames, size))
 
 
 @dataclass(frozen=True, slots=True)

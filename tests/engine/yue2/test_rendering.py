@@ -7,12 +7,12 @@ import pytest
 import torch
 
 from engine.errors import DeviceError
+from engine.yue2.chunks import Performance
 from engine.yue2.files.config import ModelConfig, VaeConfig
 from engine.yue2.machine.memory import Allowance
 from engine.yue2.network.precision import choose
 from engine.yue2.parts import Parts, Source
-from engine.yue2.rendering import Chunk, Performance, Renderer, chunks_of, state_dtype
-from engine.yue2.vocabulary import CODEC_FIRST, MUSIC_END
+from engine.yue2.rendering import Renderer, state_dtype
 from tests.engine.yue2.conftest import Golden
 from tests.engine.yue2.songs import Watch
 
@@ -42,16 +42,6 @@ def performance(golden: Golden) -> Performance:
     """The song of the reference outputs."""
     codes = tuple(int(code) for code in golden.arrays("nar")["codec"])
     return Performance(tuple(int(token) for token in golden.arrays("ar")["prefix"]), codes)
-
-
-def test_chunks_are_the_prefix_and_their_own_codes() -> None:
-    songs = [Performance((7, 8), (1, 2, 3)), Performance((9,), (4,))]
-    first = (7, 8, CODEC_FIRST + 1, CODEC_FIRST + 2, MUSIC_END)
-    assert chunks_of(songs, 9) == [
-        Chunk(0, range(2), first),
-        Chunk(0, range(2, 3), (7, 8, CODEC_FIRST + 3, MUSIC_END)),
-        Chunk(1, range(1), (9, CODEC_FIRST + 4, MUSIC_END)),
-    ]
 
 
 @pytest.mark.parametrize("allowed", [FULL, ONE_BY_ONE], ids=["kept", "staged"])
