@@ -63,8 +63,9 @@ def test_temperature_zero_takes_the_likeliest(golden: Golden) -> None:
     row = row_of(synthetic(case["salt"]), rule.rows)
     arrays, scores = golden.arrays("sampling"), scored(row, rule, case["history"])
     assert pick(row, rule, case["history"], WordDraws(0)) == case["greedy"]
-    best = scores.sort(descending=True, stable=True).values[:200]
-    assert best.tolist() == arrays[f"{case['name']}__scores"].tolist()
+    best = scores.sort(descending=True, stable=True)
+    assert best.values[:200].tolist() == arrays[f"{case['name']}__scores"].tolist()
+    assert (best.indices[:200] + rule.rows.first).tolist() == arrays[f"{case['name']}__ids"].tolist()
 
 
 def test_all_that_tie_with_the_last_of_the_top_k_stay(golden: Golden) -> None:

@@ -93,6 +93,23 @@ def test_logits_of_prefill_and_of_steps_are_the_reference(
     assert error(logits[0], arrays["last_decode_logits_full"]) < EXACT
 
 
+def test_float32_is_near_the_reference_in_float64(halves: Halves, arrays: Arrays, prefix: list[int]) -> None:
+    logits = halves.decoder.logits(halves.decoder.prefill(prefix, 0, 0, unchecked), ALL_ROWS)
+    assert error(logits[0, arrays["probe_ids"]], arrays["float64_prefill_logits_probe"]) < EXACT
+
+
+def test_steps_differ_from_reading_all_at_once_as_little_as_the_reference_s(
+    halves: Halves, arrays: Arrays, prefix: list[int]
+) -> None:
+    decoder, whole = halves.decoder, [*prefix, *(int(value) for value in arrays["forced_tokens"])]
+    decoder.prefill(prefix, 0, 0, unchecked)
+    for position in range(len(prefix), len(whole)):
+        state = decoder.step(token(whole[position]), ExactPlace((0,), (position,)))
+    again = decoder.prefill(whole, 1, 0, unchecked)
+    found = error(decoder.logits(state, ALL_ROWS), decoder.logits(again, ALL_ROWS))
+    assert found < 3 * float(arrays["decode_vs_recompute_maxabs"])
+
+
 def test_steps_are_a_full_recomputation(
     halves: Halves, naive: NaiveModel, arrays: Arrays, prefix: list[int]
 ) -> None:
