@@ -22,15 +22,10 @@ class SongPrompt:
 
 @dataclass(frozen=True, slots=True)
 class Decoded:
-    """Tokens of a song, kept ones included, the end excluded.
-
-    `truncated` where the budget ended it. `fed` is the number of the positive branch's positions in the cache that
-    hold prefix and tokens, in order: all, but for the last token drawn where the song is truncated.
-    """
+    """Tokens of a song, kept ones included, the end excluded; `truncated` where the budget ended it."""
 
     tokens: tuple[int, ...]
     truncated: bool
-    fed: int
 
 
 @dataclass(slots=True)
@@ -65,9 +60,7 @@ class Take:
 
     def decoded(self) -> Decoded:
         """The song as it stands."""
-        unfed = self.truncated and len(self.tokens) > len(self.prompt.kept)
-        fed = len(self.prompt.prefix) + len(self.tokens) - unfed
-        return Decoded(tuple(self.tokens), self.truncated, fed)
+        return Decoded(tuple(self.tokens), self.truncated)
 
     def _stop_at_budget(self) -> None:
         if len(self.tokens) >= self.rule.sampling.max_tokens:

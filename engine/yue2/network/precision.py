@@ -4,12 +4,11 @@ Half precision on processors: float16 products of one row stream weights at the 
 of many rows are the fastest, and attention is fastest in bfloat16, so the halves and the cache differ there.
 """
 
-import math
 from dataclasses import dataclass
 
 import torch
 
-from engine.errors import DeviceError, NumericalError
+from engine.errors import DeviceError
 
 PRECISIONS = ("auto", "bf16", "fp16", "fp32")
 """What can be asked for."""
@@ -60,16 +59,6 @@ def _on_cuda(device: torch.device, wish: str) -> Precision:
     if wish == "fp16" or not has_bf16:
         return Precision("fp16", torch.float16, torch.float16, torch.float16, torch.float32)
     return Precision("bf16", torch.bfloat16, torch.bfloat16, torch.bfloat16, torch.bfloat16)
-
-
-def check_top(top: float, precision: Precision) -> None:
-    """Notice numbers that a format could not hold, by the highest logit of a row (NaN wins every maximum).
-
-    Raises:
-        NumericalError: `top` is not finite.
-    """
-    if not math.isfinite(top):
-        raise NumericalError(overflow(precision))
 
 
 def overflow(precision: Precision) -> str:

@@ -13,7 +13,7 @@ from engine.song_model import Latents
 from engine.yue2.files.checkpoint import Checkpoint
 from engine.yue2.files.config import VaeConfig
 from engine.yue2.vae.layers import Slices
-from engine.yue2.vae.parts import VaePart, load_decoder_part, load_encoder_part, working_bytes
+from engine.yue2.vae.parts import VaePart, load_decoder_part, load_encoder_part
 from engine.yue2.vae.reach import decoder_reach, encoder_reach
 from engine.yue2.vae.windows import Tile, decoded_samples, encoded_frames, vae_tiles
 
@@ -58,12 +58,6 @@ class Vae:
         """Frames of a tile unless the caller says otherwise."""
         told = self._config.core_frames
         return min(told, CPU_CORE_FRAMES) if self._device.type == "cpu" else told
-
-    def working_bytes(self, core_frames: int | None = None) -> int:
-        """Bytes that a tile of that size needs on the device, beside the weights."""
-        halo = max(decoder_reach(self._config.strides), encoder_reach(self._config.strides))
-        frames = (core_frames or self.core_frames) + 2 * halo
-        return working_bytes(self._config, frames, self._slice_elements)
 
     def load_decoder(self, check: Check = unchecked) -> VaePart:
         """Load the decoder unless it is there; `check` is called before each tensor. Raises CheckpointError."""

@@ -1,4 +1,4 @@
-"""The level of decoded sound: cut off at full scale, or brought to it."""
+"""The level of decoded sound: brought to full scale."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,11 +10,6 @@ _SLICE_FRAMES = 2**17  # 1 MiB of stereo float32
 _HALF_BITS = 16
 _HALF_VALUES = 2**_HALF_BITS
 _MILLION = 1_000_000
-
-
-def clamped(samples: Samples, check: Check = unchecked, *, in_place: bool = False) -> Samples:
-    """(N, C) samples cut off at ±1, as the reference pipeline leaves them. `check` is called before each slice."""
-    return _divided(samples, 1.0, check, in_place)
 
 
 def normalised(

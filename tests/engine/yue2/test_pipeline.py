@@ -351,7 +351,7 @@ class TestOutcomes:
         from engine.yue2 import writing
         from engine.yue2.decoding.takes import Decoded
 
-        monkeypatch.setattr(writing, "decode", lambda *_, **__: [Decoded((), False, 0)])
+        monkeypatch.setattr(writing, "decode", lambda *_, **__: [Decoded((), False)])
         with pytest.raises(EngineError, match="lm_seed 3 the model ended the song before its first sound"):
             tracks(model, song(abc=TUNE))
 

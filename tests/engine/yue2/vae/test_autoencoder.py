@@ -14,7 +14,6 @@ from engine.yue2.files.checkpoint import Checkpoint
 from engine.yue2.files.config import VaeConfig
 from engine.yue2.vae import autoencoder as module
 from engine.yue2.vae.autoencoder import Vae
-from engine.yue2.vae.levels import clamped
 from tests.engine.yue2.conftest import Golden
 from tests.engine.yue2.plain_vae import PlainVae
 
@@ -54,7 +53,7 @@ def test_solved_latents_become_the_references_sound(vae: Vae, golden: Golden) ->
     arrays = golden.arrays("vae")
     decoded = vae.decode(torch.tensor(golden.arrays("nar")["latent_steps32"]))
     assert largest_difference(decoded.T, arrays["e2e_raw"][0]) <= TOLERANCE
-    assert largest_difference(clamped(decoded), arrays["e2e_clamped_TC"]) <= TOLERANCE
+    assert largest_difference(decoded.clip(-1, 1), arrays["e2e_clamped_TC"]) <= TOLERANCE
 
 
 def test_encoding_gives_the_references_means(vae: Vae, golden: Golden) -> None:
@@ -202,7 +201,6 @@ def test_tiles_are_smaller_on_a_processor_and_the_checkpoints_own_elsewhere(
     there = Vae(vae_checkpoint, vae_config, torch.device("cuda"))
     here = Vae(vae_checkpoint, vae_config, CPU)
     assert (here.core_frames, there.core_frames) == (module.CPU_CORE_FRAMES, 1024)
-    assert here.working_bytes() == here.working_bytes(here.core_frames) < here.working_bytes(1024)
 
 
 def test_convolutions_on_a_card_would_be_exact(vae: Vae, monkeypatch: pytest.MonkeyPatch) -> None:
