@@ -198,9 +198,10 @@ class Yue2Model:
         if request.abc.strip():
             return Plan(request.abc)
         alone = _score_alone(request)
+        work = work_of(alone)
         prefix = self._prompts.open_prefix(request.style, request.lyrics, request.cot)
         economy = self._economy(len(prefix) + request.abc_sampling.max_tokens + 1)
-        (draft,) = economy.run(lambda allowed: self._writer.scores(alone, allowed, control))
+        (draft,) = economy.run(lambda allowed: self._writer.scores(alone, work, allowed, control))
         # What the stage's time is learnt against.
         control.expect(SCORE, max(1, len(draft.score_ids)), "history")
         return Plan(draft.abc, (*draft.notes, *economy.notes))
@@ -212,11 +213,13 @@ class Yue2Model:
 
         Raises EngineError where a song ends before it begins, NumericalError, CheckpointError and OutOfMemory.
         """
-        economy = self._economy(self._longest(request))
         if latents is not None:
+            economy = self._economy(self._allowed.positions)
             yield self._mastering.decoded(request, latents, economy, control)
             return
-        drafts = self._drafts(request, economy, control)
+        work = work_of(request)
+        economy = self._economy(self._longest(request, work))
+        drafts = self._drafts(request, work, economy, control)
         songs = [Performance(self._writer.prefix(request, draft), draft.codes) for draft in drafts]
         seeds = range(request.seed, request.seed + request.synth_batch_size)
         renderings = economy.run(
@@ -281,10 +284,9 @@ class Yue2Model:
         """Phases of `decode` of so many latent rows."""
         return self._with_loading([Expected(DECODING, frames / CODES_PER_SECOND)])
 
-    def _drafts(self, request: SongRequest, economy: Economy, control: Control) -> list[Draft]:
+    def _drafts(self, request: SongRequest, work: Work, economy: Economy, control: Control) -> list[Draft]:
         """All songs as tokens; tells the control their lengths as they become known."""
-        work = work_of(request)
-        scored = economy.run(lambda allowed: self._writer.scores(request, allowed, control))
+        scored = economy.run(lambda allowed: self._writer.scores(request, work, allowed, control))
         if work.writes_score:
             control.expect(SCORE, max(1, *(len(draft.score_ids) for draft in scored)), "history")
         lengths = [_length(work, draft, control) for draft in scored]
@@ -293,7 +295,7 @@ class Yue2Model:
             control.expect(SEMANTIC, max(1, frames - len(work.codes)), lengths[0].source)
         _expect_sound(request, lengths, control)
         drafts = economy.run(
-            lambda allowed: self._writer.performed(request, scored, frames, allowed, control)
+            lambda allowed: self._writer.performed(request, work, scored, frames, allowed, control)
         )
         if work.draws_codes:  # what the stage's time is learnt against
             drawn = max(len(draft.codes) for draft in drafts) - len(work.codes)
@@ -305,9 +307,8 @@ class Yue2Model:
         """For a job whose longest sequence has so many positions."""
         return Economy(self._allowed, min(longest, self._allowed.positions), self._parts.release)
 
-    def _longest(self, request: SongRequest) -> int:
+    def _longest(self, request: SongRequest, work: Work) -> int:
         """Prefix, codes, music end, and as many acoustic rows with their marks."""
-        work = work_of(request)
         frames = work.budget if work.draws_codes else len(work.codes)
         prefix = len(self._writer.prefix(request, self._writer.given(request)))
         if work.writes_score:

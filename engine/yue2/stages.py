@@ -11,6 +11,7 @@ from engine.score import parse, timeline
 from engine.song_model import Expected
 from engine.yue2.fingerprint import Remaining
 from engine.yue2.text.prompt import semantic_budget
+from engine.yue2.vocabulary import Ids
 
 LOADING, SCORE, SEMANTIC, ACOUSTIC = "loading", "score", "semantic", "acoustic"
 DECODING, ANALYSING, ENCODING = "decoding", "analysing", "encoding"
@@ -36,22 +37,23 @@ class Work:
 
     writes_score: bool
     draws_codes: bool
-    codes: tuple[int, ...]
+    codes: Ids
     budget: int
+    is_cut: bool = False  # whether codes were given beyond the budget, which are left out
 
 
 def work_of(request: SongRequest) -> Work:
-    """The work of a request without latents; codes beyond the budget are left out."""
+    """The work of a request without latents; reads its codes, so whoever needs it more than once passes it on."""
     budget, codes = semantic_budget(request), request.codes
     draws = not codes or request.keep_codes > 0
     kept = codes[: request.keep_codes] if draws else codes[:budget]
     writes = request.cot != "off" and not codes and not request.abc.strip()
-    return Work(writes, draws, kept, budget)
+    return Work(writes, draws, kept, budget, not draws and len(codes) > budget)
 
 
 def remaining_of(request: SongRequest) -> Remaining:
     """What is to be made first of a request without latents, as `difference` of fingerprints counts it."""
-    return "codes" if work_of(request).draws_codes else "latents"
+    return "codes" if request.keep_codes or not request.semantic_tokens.strip() else "latents"
 
 
 def semantic_sampling(request: SongRequest) -> SemanticSampling:
@@ -73,9 +75,8 @@ class Length:
         return self.frames / CODES_PER_SECOND
 
 
-def length_of(request: SongRequest, check: Check = unchecked) -> Length:
+def length_of(request: SongRequest, work: Work, check: Check = unchecked) -> Length:
     """Exact where all codes are given, else the length of the score where there is one that can be read."""
-    work = work_of(request)
     if not work.draws_codes:
         return Length(len(work.codes), "history")
     if request.cot != "off" and request.abc.strip():
@@ -103,7 +104,8 @@ def song_stages(request: SongRequest) -> list[Expected]:
     Units: tokens of one song for `score` and `semantic`, which all songs go through in step; of all tracks together
     seconds of audio for `acoustic`, as of 32 steps; seconds of one track for each `decoding` and `encoding`.
     """
-    work, length = work_of(request), length_of(request)
+    work = work_of(request)
+    length = length_of(request, work)
     tracks = request.lm_batch_size * request.synth_batch_size
     stages = []
     if work.writes_score:

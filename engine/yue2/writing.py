@@ -10,7 +10,7 @@ from engine.yue2.decoding.lockstep import decode
 from engine.yue2.decoding.takes import Decoded, SongPrompt
 from engine.yue2.machine.memory import BRANCHES, Allowance
 from engine.yue2.parts import Parts
-from engine.yue2.stages import SCORE, SEMANTIC, semantic_sampling, work_of
+from engine.yue2.stages import SCORE, SEMANTIC, Work, semantic_sampling
 from engine.yue2.text.prompt import Prompts, TextIds, guidance, score_text
 from engine.yue2.vocabulary import CODEC_FIRST, SCORE_ROWS, SEMANTIC_ROWS, Ids, TokenRows
 
@@ -49,9 +49,9 @@ class Writer:
         """What the codes of a song stand behind."""
         return self._prompts.semantic_prefix(request.style, request.lyrics, request.cot, draft.score_ids)
 
-    def scores(self, request: SongRequest, allowed: Allowance, control: Control) -> list[Draft]:
-        """All songs of the request, with their scores but without codes."""
-        if not work_of(request).writes_score:
+    def scores(self, request: SongRequest, work: Work, allowed: Allowance, control: Control) -> list[Draft]:
+        """All songs of the request, with their scores but without codes; `work` is the request's."""
+        if not work.writes_score:
             return [self.given(request)] * request.lm_batch_size
         prefix = self._prompts.open_prefix(request.style, request.lyrics, request.cot)
         prompts = [SongPrompt(prefix, (), (), seed) for seed in _seeds(request)]
@@ -67,15 +67,20 @@ class Writer:
         )
 
     def performed(
-        self, request: SongRequest, drafts: Sequence[Draft], frames: int, allowed: Allowance, control: Control
+        self,
+        request: SongRequest,
+        work: Work,
+        drafts: Sequence[Draft],
+        frames: int,
+        allowed: Allowance,
+        control: Control,
     ) -> list[Draft]:
-        """The songs with their codes; `frames` is how many codes a song is expected to have.
+        """The songs with their codes; `work` is the request's, `frames` how many codes a song is expected to have.
 
         Raises EngineError where the model ends a song before its first code.
         """
-        work = work_of(request)
         if not work.draws_codes:
-            cut = _cut_note(work.codes) if len(request.codes) > len(work.codes) else ()
+            cut = _cut_note(work.codes) if work.is_cut else ()
             return [replace(draft, codes=work.codes, notes=(*draft.notes, *cut)) for draft in drafts]
         scale = guidance(request.cot, request.cfg_scale)
         kept = tuple(CODEC_FIRST + code for code in work.codes)

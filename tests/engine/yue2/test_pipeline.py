@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 import torch
 
+from engine import request as request_module
 from engine.control import Uncontrolled
 from engine.errors import CheckpointError, EngineError
 from engine.request import read_song
+from engine.request_types import parse_codes
 from engine.song_model import Expected, Plan
 from engine.yue2 import pipeline
 from engine.yue2.files.digests import read_manifest, short_digest
@@ -239,6 +241,18 @@ class TestReplays:
         (note,) = model.notes(other, first.latents)
         assert "other weights (of the audio codec 000000000000 there" in note
         assert note in next(model.generate(other, Watch(), first.latents)).notes
+
+    def test_a_song_s_codes_are_read_once(self, model: Yue2Model, monkeypatch: pytest.MonkeyPatch) -> None:
+        reads: list[str] = []
+
+        def counted(text: str) -> tuple[int, ...]:
+            reads.append(text)
+            return parse_codes(text)
+
+        request = song(semantic_tokens="1,2", synth_batch_size=2)
+        monkeypatch.setattr(request_module, "parse_codes", counted)
+        list(model.generate(request, Watch()))
+        assert reads == ["1,2"]
 
 
 class TestUndisturbed:

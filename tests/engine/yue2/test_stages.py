@@ -6,6 +6,7 @@ from engine.yue2.stages import (
     Length,
     Work,
     length_of,
+    remaining_of,
     score_length,
     semantic_sampling,
     song_stages,
@@ -34,7 +35,7 @@ def test_the_fewest_tokens_give_way_to_the_budget() -> None:
         ({"abc": " \n"}, Work(True, True, (), 9000)),
         ({"semantic_tokens": "1,2,3"}, Work(False, False, (1, 2, 3), 9000)),
         ({"semantic_tokens": "1,2,3", "keep_codes": 2}, Work(False, True, (1, 2), 9000)),
-        ({"semantic_tokens": "1,2,3", "duration": 0.08}, Work(False, False, (1, 2), 2)),
+        ({"semantic_tokens": "1,2,3", "duration": 0.08}, Work(False, False, (1, 2), 2, True)),
     ],
 )
 def test_what_is_left_to_do(fields: dict[str, object], work: Work) -> None:
@@ -52,9 +53,30 @@ def test_a_text_that_cannot_be_read_has_the_length_of_the_budget(text: str) -> N
 
 
 def test_the_length_is_exact_where_all_codes_are_there() -> None:
-    assert length_of(song(semantic_tokens="1,2,3", abc=TUNE)) == Length(3, "history")
-    assert length_of(song(semantic_tokens="1,2,3", keep_codes=2, abc=TUNE)) == Length(100, "score")
-    assert length_of(song(cot="off", duration=2)) == Length(50, "budget")
+    for fields, length in (
+        ({"semantic_tokens": "1,2,3", "abc": TUNE}, Length(3, "history")),
+        ({"semantic_tokens": "1,2,3", "keep_codes": 2, "abc": TUNE}, Length(100, "score")),
+        ({"cot": "off", "duration": 2}, Length(50, "budget")),
+    ):
+        request = song(**fields)
+        assert length_of(request, work_of(request)) == length
+
+
+@pytest.mark.parametrize(
+    ("fields", "remaining"),
+    [
+        ({}, "codes"),
+        ({"semantic_tokens": " \n"}, "codes"),
+        ({"semantic_tokens": "1,2,3"}, "latents"),
+        ({"semantic_tokens": "1,2,3", "keep_codes": 1}, "codes"),
+    ],
+)
+def test_what_is_made_first_is_told_without_reading_the_codes(
+    fields: dict[str, object], remaining: str
+) -> None:
+    request = song(**fields)
+    assert remaining_of(request) == remaining
+    assert work_of(request).draws_codes == (remaining == "codes")
 
 
 def test_the_stages_of_a_whole_song() -> None:
