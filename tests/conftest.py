@@ -1,9 +1,12 @@
 """For the whole suite: a test that skips itself fails the run, unless tests/skips.txt names it with a reason."""
 
+import gc
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+gc.disable()  # while modules are imported and tests collected: all of that stays, and looking at it takes seconds
 
 ALLOWED = Path(__file__).parent / "skips.txt"
 
@@ -58,3 +61,10 @@ class SkipGuard:
 def pytest_configure(config: pytest.Config) -> None:
     """Set the guard up."""
     config.pluginmanager.register(SkipGuard(allowed_skips(ALLOWED.read_text(encoding="utf-8"))), "skip-guard")
+
+
+def pytest_collection_finish() -> None:
+    """From here on what a test leaves behind is looked for, and not what the suite consists of."""
+    gc.collect()
+    gc.freeze()
+    gc.enable()
