@@ -5,7 +5,6 @@ All numbers are estimates in bytes for planning; the allocator has the last word
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from math import prod
 
 import torch
 
@@ -13,11 +12,11 @@ from engine.control import unchecked
 from engine.errors import DeviceError
 from engine.yue2.files.checkpoint import DTYPES
 from engine.yue2.files.config import ModelConfig, VaeConfig
-from engine.yue2.files.tensors import BYTES_OF, TensorSpec, model_tensors, vae_tensors
+from engine.yue2.files.tensors import TensorSpec, model_tensors
 from engine.yue2.machine.device import Memory
 from engine.yue2.network.precision import Precision
 from engine.yue2.network.weights import load_acoustic, load_decoder
-from engine.yue2.vae.parts import working_bytes
+from engine.yue2.vae.parts import part_bytes, working_bytes
 from engine.yue2.vae.reach import decoder_reach
 
 RESIDENCIES = ("auto", "keep", "stage")
@@ -83,8 +82,8 @@ def footprint(model: ModelConfig, vae: VaeConfig, precision: Precision, slice_el
     return Footprint(
         decoder_bytes=load_decoder(shapes, model, nowhere, precision, unchecked).bytes,
         acoustic_bytes=load_acoustic(shapes, model, nowhere, precision, unchecked).bytes,
-        vae_decoder_bytes=_stored_bytes(vae, "decoder."),
-        vae_encoder_bytes=_stored_bytes(vae, "encoder."),
+        vae_decoder_bytes=part_bytes(vae, "decoder"),
+        vae_encoder_bytes=part_bytes(vae, "encoder"),
         position_bytes=2 * model.layers * model.kv_width * precision.cache.itemsize,
         row_bytes=4 * model.hidden_size * residual + widths * acoustic,
         halo_frames=2 * decoder_reach(vae.strides),
@@ -168,9 +167,3 @@ def _core_frames(sizes: Footprint, most: int, memory: Memory) -> int:
     room = (memory.total_bytes - sizes.vae_bytes) // 2
     fitting = (core for core in _CORE_FRAMES if core <= most and sizes.tile_bytes(core) <= room)
     return next(fitting, min(most, _CORE_FRAMES[-1]))
-
-
-def _stored_bytes(vae: VaeConfig, half: str) -> int:
-    """Bytes of the tensors whose names begin so; loaded they are the same to a thousandth."""
-    tensors = vae_tensors(vae).items()
-    return sum(BYTES_OF[spec.dtype] * prod(spec.shape) for name, spec in tensors if name.startswith(half))
