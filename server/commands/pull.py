@@ -79,4 +79,6 @@ def _tell_settings(halves: "Sequence[Half]") -> None:
         typer.echo(f"{half.part.variable}={half.folder}")
     both = " ".join(f"{half.part.variable}={shlex.quote(str(half.folder))}" for half in halves)
     say(f"Start the server with both of them set, for example with\n    {both} ./task start")
-    say("With the same settings 'yue2-studio doctor' tells what this machine will do with the models.")
+    say(
+        "With the same settings './task doctor' or 'yue2-studio doctor' tells what this machine will do with the models."
+    )

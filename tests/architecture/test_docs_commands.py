@@ -24,7 +24,7 @@ SUNG = "tests/test_first_song.py::test_the_example_of_the_readme_gives_a_song_wi
 SHOWN = "tests/test_first_song.py::test_the_command_line_of_the_readme_sings_and_shows_the_server"
 UNDERSTOOD = "tests/server/routes/test_vae.py::test_the_documented_calls_are_understood"
 PULLED = "tests/architecture/test_task_script.py::test_pull_puts_the_models_into_the_checkout"
-DOCTORED = "tests/server/commands/test_doctor.py::test_with_models_it_tells_what_would_be_used_and_why"
+DOCTORED = "tests/architecture/test_task_script.py::test_doctor_looks_where_the_server_would"
 STARTED = "tests/architecture/test_task_script.py::test_start_puts_the_server_in_its_place"
 # The command as it stands in a document, and the test that tries it or checks what it relies on.
 CHECKED_BY = {
@@ -34,7 +34,7 @@ CHECKED_BY = {
     'export YUE2_MODEL="$PWD/data/models/YuE2-3B" YUE2_VAE="$PWD/data/models/YuE2-Vae"': (
         f"{HERE}::test_the_models_are_looked_for_where_pull_puts_them"
     ),
-    ".venv/bin/yue2-studio doctor": DOCTORED,
+    "./task doctor": DOCTORED,
     "curl -sS http://127.0.0.1:8000/synth -H 'Content-Type: application/json' "
     '-d \'{"style": "folk, acoustic guitar, warm", "lyrics": "[Verse]\\nRain on the window\\nLight in the hall", '
     '"duration": 30}\'': SUNG,

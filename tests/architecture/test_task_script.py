@@ -59,12 +59,12 @@ def ready(checkout: Path) -> Path:
     return checkout
 
 
-def run(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+def run(root: Path, *arguments: str, **settings: str) -> subprocess.CompletedProcess[str]:
     """Run the script from another folder, with nothing on PATH but `bin`."""
     return subprocess.run(
         [root / "task", *arguments],
         cwd=root.parent,
-        env={"PATH": str(root.parent / "bin"), "HOME": str(root.parent)},
+        env={"PATH": str(root.parent / "bin"), "HOME": str(root.parent), **settings},
         capture_output=True,
         text=True,
         check=False,
@@ -158,6 +158,40 @@ def test_start_puts_the_server_in_its_place(ready: Path) -> None:
         assert started.wait(timeout=30) == 7
 
 
+def test_doctor_looks_where_the_server_would(ready: Path) -> None:
+    program = ready / ".venv" / "bin" / "yue2-studio"
+    write_program(program, '#!/bin/sh\necho "$PWD $*"\nexit 7\n')
+    ended = run(ready, "doctor", "--", "--json")
+    assert ended.returncode == 7
+    assert ended.stdout.splitlines() == [
+        f"runner: --taskfile {ready}/Taskfile.yml start:prepare",
+        f"{ready}/data/results/studio doctor --json",
+    ]
+
+
+@pytest.mark.parametrize("command", ["start", "doctor"])
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [
+        ("data/models/YuE2-3B", "{root}/data/models/YuE2-3B"),
+        ("../models with blanks", "{root}/../models with blanks"),
+        ("/models", "/models"),
+        ("", ""),
+        (" ", ""),
+        (None, ""),
+    ],
+)
+def test_folders_of_models_are_meant_from_the_checkout(
+    ready: Path, command: str, given: str | None, meant: str
+) -> None:
+    write_program(
+        ready / ".venv" / "bin" / "yue2-studio", '#!/bin/sh\necho "$YUE2_MODEL"\necho "$YUE2_VAE"\n'
+    )
+    settings = {} if given is None else {"YUE2_MODEL": given, "YUE2_VAE": given}
+    told = run(ready, command, **settings).stdout.splitlines()[1:]
+    assert told == [meant.format(root=ready)] * 2
+
+
 def test_pull_puts_the_models_into_the_checkout(ready: Path) -> None:
     pulling = subprocess.Popen(
         [ready / "task", "pull", "--", "--yes"],
@@ -176,11 +210,14 @@ def test_pull_puts_the_models_into_the_checkout(ready: Path) -> None:
         assert pulling.wait(timeout=30) == 7
 
 
-def test_the_libraries_of_the_models_come_with_a_card_a_setting_or_a_pull() -> None:
+def test_torch_comes_with_a_card_or_a_setting_and_not_before_a_pull_has_asked() -> None:
     text = (ROOT / "Taskfile.yml").read_text(encoding="utf-8")
     start = text.partition("  start:prepare:\n")[2].partition("\n\n")[0]
     assert all(sign in start for sign in ("YUE2_MODEL", "/proc/driver/nvidia/version", "nvidia-smi"))
-    assert "EXTRAS: yue2" in text.partition("  pull:prepare:\n")[2].partition("\n\n")[0]
+    pull = text.partition("  pull:prepare:\n")[2].partition("\n\n")[0]
+    assert 'EXTRAS: ""' in pull
+    assert "huggingface-hub" in pull
+    assert "\nhuggingface_hub==" in (ROOT / "constraints.txt").read_text()
 
 
 def test_the_api_check_does_not_print_its_command_for_a_key_may_be_in_it() -> None:
