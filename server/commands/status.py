@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from server.commands.endings import told
+from server.commands.endings import terminable, told
 
 if TYPE_CHECKING:
     from pydantic import JsonValue
@@ -21,7 +21,7 @@ def status(
     as_json: Annotated[bool, typer.Option("--json", help="The server's own snapshot, as JSON.")] = False,
 ) -> None:
     """Show queue, results and worker of a running server."""
-    with told():
+    with told(), terminable():
         from server.client import Client
 
         with Client(server, key) as client:

@@ -11,11 +11,12 @@ from engine.yue2.machine.device import Memory
 from engine.yue2.machine.memory import allowance, footprint
 from engine.yue2.network.precision import Precision
 from engine.yue2.vae.autoencoder import DEVICE_SLICE_ELEMENTS
-from server.commands.endings import WRONG
+from server.__main__ import app
+from server.commands.endings import FAILED, INTERRUPTED, NO_SERVER, TERMINATED, WRONG
 from server.log_ring import LogRing
 from server.parts import assemble
 from server.settings import load
-from tests.architecture.documents import ROOT, section, table_rows
+from tests.architecture.documents import ROOT, code, section, table_rows
 
 TEXT = (ROOT / "docs" / "operations.md").read_text(encoding="utf-8")
 
@@ -37,6 +38,15 @@ def test_the_unit_runs_the_script_and_outwaits_the_server() -> None:
 
 def test_the_unit_does_not_try_wrong_settings_again() -> None:
     assert f"RestartPreventExitStatus={WRONG}\n" in TEXT
+
+
+def test_the_exit_statuses_are_those_there_are() -> None:
+    told = section(TEXT, "## Exit statuses")
+    heading = next(line for line in told.splitlines() if line.startswith("| status"))
+    commands = {command.callback.__name__ for command in app.registered_commands if command.callback}
+    assert set(code(heading)) == commands
+    statuses = [int(row[0]) for row in table_rows(told, 6)]
+    assert statuses == [0, FAILED, WRONG, NO_SERVER, INTERRUPTED, TERMINATED]
 
 
 def test_the_proxy_passes_the_host_on_as_it_came_and_has_a_certificate() -> None:

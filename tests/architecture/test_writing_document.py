@@ -4,12 +4,15 @@ import re
 
 import pytest
 
+from engine.request import CODES_PER_SECOND
+from engine.sampling_request import AbcSampling
 from engine.score import timeline
 from engine.sketch.compose import compose
 from engine.sketch.genres import GENRES
 from engine.sketch.lyrics import read_lyrics
 from engine.sketch.style import FASTEST_BPM, MOST_TAGS, SLOWEST_BPM, read_style
 from engine.sketch.vocabulary import INSTRUMENT_WORDS, INSTRUMENTS, METERS, MOODS
+from engine.yue2.vae.windows import decoded_samples
 from tests.architecture.documents import ROOT, code, section, table_rows
 
 TEXT = (ROOT / "docs" / "writing.md").read_text(encoding="utf-8")
@@ -97,3 +100,15 @@ def test_the_example_sounds_as_it_is_told() -> None:
         "chorus",
         "outro",
     ]
+
+
+def test_the_bound_of_a_score_is_the_real_one() -> None:
+    most = AbcSampling().max_tokens
+    assert f"`abc_sampling.max_tokens` ({most} unless" in TEXT
+    assert 2.5 < most / CODES_PER_SECOND / 60 < 3  # almost three minutes
+
+
+def test_a_code_and_what_the_decoder_leaves_out_last_as_told() -> None:
+    assert f"stands for {1000 // CODES_PER_SECOND} milliseconds" in TEXT
+    assert decoded_samples(3, (2, 2, 4, 4, 5, 6)) == 3 * 1920 - 64
+    assert "gives 64\nsamples less" in TEXT
