@@ -95,7 +95,7 @@ class SongRequest(Strict):
     abc_tokens: ScoreIds = Field(
         default="",
         max_length=262_144,
-        pattern=r"^\s*([0-9]{1,6}\s*(,\s*[0-9]{1,6}\s*)*)?$",
+        json_schema_extra={"pattern": r"^\s*([0-9]{1,6}\s*(,\s*[0-9]{1,6}\s*)*)?$"},
         description="Of a replay: the score's comma-separated token ids (below 151643), as the model drew them; used only where they spell abc.",
     )
     cot: Literal["full", "melody", "off"] = Field(
@@ -115,15 +115,13 @@ class SongRequest(Strict):
     )
     cfg_scale: Guidance = Field(
         default=-1.0,
-        ge=-1,
-        le=20,
         json_schema_extra=ONE_OR_GUIDANCE,
         description="Guidance; -1 takes the protocol's own value.",
     )
     semantic_tokens: Codes = Field(
         default="",
         max_length=262_144,
-        pattern=r"^\s*([0-9]{1,5}\s*(,\s*[0-9]{1,5}\s*)*)?$",
+        json_schema_extra={"pattern": r"^\s*([0-9]{1,5}\s*(,\s*[0-9]{1,5}\s*)*)?$"},
         description="Comma-separated codes (0 to 32767, 25 a second) that skip every stage before the acoustic one.",
     )
     keep_codes: Whole = Field(

@@ -73,9 +73,6 @@ def _other_sentence(kind: str, context: Mapping[str, object], field: str, item: 
         "string_unicode": lambda: (
             f"{field} must not contain half of a surrogate pair; send whole characters."
         ),
-        "string_pattern_mismatch": lambda: (
-            f"{field} must be whole numbers with commas between them, such as 17,4021,88; you sent {sent}."
-        ),
     }
     wording = wordings.get(kind)
     return wording() if wording else f"{field} cannot be read ({item['msg']}); you sent {sent}."

@@ -23,6 +23,7 @@ TEXT_IDS = 151_643  # ids of the tokenizer below its control tokens
 CONTEXT_TOKENS = 24_576  # the longest sequence the backbone reads
 SEED_LIMIT = 2**63
 EXACT_FLOAT = 2**53  # up to here every whole number has a double of its own
+MOST_GUIDANCE = 20
 FINGERPRINT_ENTRIES = 32
 FINGERPRINT_CHARACTERS = 200
 
@@ -46,8 +47,10 @@ def _plain_text(text: str) -> str:
 
 
 def _guidance(scale: float) -> float:
-    if -1 < scale < 0:
-        raise ruled_out("{field} must be -1 (the protocol's own value) or between 0 and 20; you sent {sent}.")
+    if scale != -1 and not 0 <= scale <= MOST_GUIDANCE:
+        raise ruled_out(
+            f"{{field}} must be -1 (the protocol's own value) or between 0 and {MOST_GUIDANCE}; you sent {{sent}}."
+        )
     return scale
 
 
@@ -136,7 +139,11 @@ Text = Annotated[str, Field(strict=True), AfterValidator(_plain_text)]
 ShortText = Annotated[str, Field(max_length=FINGERPRINT_CHARACTERS)]
 Number = Annotated[float, Field(ge=-EXACT_FLOAT, le=EXACT_FLOAT)]
 Seed = Annotated[Whole, Field(ge=-1, lt=SEED_LIMIT)]
-ONE_OR_GUIDANCE: dict[str, JsonValue] = {"anyOf": [{"const": -1}, {"minimum": 0}]}
+ONE_OR_GUIDANCE: dict[str, JsonValue] = {
+    "anyOf": [{"const": -1}, {"minimum": 0}],
+    "minimum": -1,
+    "maximum": MOST_GUIDANCE,
+}
 ONE_OF_RATES: dict[str, JsonValue] = {"enum": list(MP3_BITRATES_KBPS)}
 Guidance = Annotated[Real, AfterValidator(_guidance)]
 Model = Annotated[

@@ -215,6 +215,14 @@ def test_codes_are_whole_numbers_within_the_codebook(wrong: str) -> None:
     assert refused(semantic_tokens=wrong).field == "semantic_tokens"
 
 
+def test_the_refusal_of_a_code_and_of_a_guidance_names_the_bounds() -> None:
+    code = str(refused(semantic_tokens="1, 99999999"))
+    assert code.endswith("must be comma-separated whole numbers from 0 to 32767; number 2 is '99999999'.")
+    for scale in (30, -0.5, -2):
+        wanted = "cfg_scale must be -1 (the protocol's own value) or between 0 and 20; you sent "
+        assert str(refused(cfg_scale=scale)).startswith(wanted)
+
+
 def test_codes_end_with_the_context() -> None:
     assert len(read_song({"style": "folk", "semantic_tokens": ",".join(["7"] * 24_576)}).codes) == 24_576
     assert refused(semantic_tokens=",".join(["7"] * 24_577)).field == "semantic_tokens"
