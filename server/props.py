@@ -11,8 +11,7 @@ from storage.entry import JSON
 def build_props(catalogue: Catalogue, settings: Settings, version: str) -> dict[str, JSON]:
     """All that stays as it is while the server runs."""
     models: list[JSON] = list(catalogue.describe())
-    song: dict[str, JSON] = SongRequest.model_construct().model_dump(mode="json")
-    sketch: dict[str, JSON] = SketchRequest.model_construct().model_dump(mode="json")
+    song, sketch = _defaults(SongRequest), _defaults(SketchRequest)
     loras: list[JSON] = []
     return {
         "name": "yue2-studio",
@@ -34,3 +33,10 @@ def build_props(catalogue: Catalogue, settings: Settings, version: str) -> dict[
             "result_max_files": settings.result_max_files,
         },
     }
+
+
+def _defaults(shape: type[SongRequest]) -> dict[str, JSON]:
+    """Every field of a request with its default, those that no replay keeps among them."""
+    unsent = shape.model_construct()
+    left_out: dict[str, JSON] = {name: None for name, field in shape.model_fields.items() if field.exclude}
+    return unsent.model_dump(mode="json") | left_out

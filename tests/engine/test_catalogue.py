@@ -21,6 +21,14 @@ def test_an_unknown_model_is_named_with_those_present() -> None:
         Catalogue().model("yue3")
 
 
+def test_yue2_where_it_is_not_says_how_to_get_it() -> None:
+    with pytest.raises(
+        UnknownModel, match=r"'yue2' here; .* set YUE2_MODEL and YUE2_VAE to the folders"
+    ) as caught:
+        Catalogue().model("yue2")
+    assert caught.value.model == "yue2"
+
+
 def test_models_are_described_for_clients() -> None:
     (sketch,) = Catalogue().describe()
     assert sketch["id"] == "sketch"

@@ -55,7 +55,8 @@ def test_props_tell_models_defaults_and_the_queue(studio: Product) -> None:
     props = studio.client.get("/props").json()
     assert [model["id"] for model in props["models"]] == ["sketch"]
     assert props["default_model"] == "sketch"
-    assert set(props["defaults"]["synth"]) == set(SongRequest.model_fields) - {"words"}
+    assert set(props["defaults"]["synth"]) == set(SongRequest.model_fields)
+    assert props["defaults"]["sketch"]["words"] is None
     assert props["queue"]["limit"] == 8
     assert props["sample_rate_hz"] == 48000
 
