@@ -1,5 +1,6 @@
 """A job, what its work sees of the queue, and what readers see of it."""
 
+import logging
 import threading
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
@@ -10,6 +11,11 @@ from enum import StrEnum
 from server.jobs.errors import JobCancelled, JobInterrupted
 from server.jobs.rates import Estimate, RateBook, Stage
 from server.jobs.tracker import StageTracker
+
+LOADING = "loading"
+"""The phase in which a model's weights come into memory."""
+
+log = logging.getLogger(__name__)
 
 
 class JobState(StrEnum):
@@ -157,7 +163,10 @@ class JobControl:
         now = self._monotonic()
         self._job.last_progress_at = now
         with self._lock:
+            has_loaded = self._job.tracker.phase == LOADING != phase
             worth_telling = self._job.tracker.advance(self._rates, phase, fraction, counters, now)
+        if has_loaded:
+            log.info("Job %s… has loaded weights of %s.", self._job.id[:6], self._job.model)
         if worth_telling:
             self._tell(self._job.id)
 

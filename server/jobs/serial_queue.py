@@ -17,14 +17,11 @@ from server.jobs.errors import (
     QueueFull,
     UnknownJob,
 )
-from server.jobs.job import Job, JobControl, JobState, JobView
+from server.jobs.job import LOADING, Job, JobControl, JobState, JobView
 from server.jobs.lineup import Lineup
 from server.jobs.rates import RateBook, total
 
 log = logging.getLogger(__name__)
-
-LOADING = "loading"
-"""The phase in which a model is brought into memory."""
 
 EVERYONE = ""
 """What `on_change` is called with when any waiting job may have moved."""

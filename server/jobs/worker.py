@@ -36,7 +36,8 @@ class Worker:
     """Takes jobs from the queue one after the other and brings each to its end; no job ends the thread.
 
     A job whose work returns is done, whatever was asked meanwhile; a cancelled or interrupted one says so itself; for
-    any other exception `outcome` tells the ending. `before_settle(job, state, code, error)` is called before every
+    any other exception `outcome` tells the ending. `loggable` gives the sentence of an error that explains itself and may
+    be logged, empty for any other. `before_settle(job, state, code, error)` is called before every
     ending is visible (done ones too), so that it can be recorded first; should it fail, the job is settled all the
     same. `between_jobs` follows each job, when nothing refers to its inputs any more; `rest` comes once after the last
     of several jobs.
@@ -50,12 +51,14 @@ class Worker:
         outcome: Callable[[BaseException], Ending],
         before_settle: Callable[[Job, JobState, str, str], object],
         *,
+        loggable: Callable[[BaseException], str] = lambda error: "",
         between_jobs: Callable[[], object] = gc.collect,
         rest: Rest | None = None,
     ) -> None:
         self._queue = queue
         self._outcome = outcome
         self._before_settle = before_settle
+        self._loggable = loggable
         self._between_jobs = between_jobs
         self._rest = rest
         self._thread = threading.Thread(target=self._work_off, name="worker", daemon=True)
@@ -92,7 +95,10 @@ class Worker:
 
     def _unload(self) -> None:
         if self._rest is not None:
-            _logged("Unloading what is idle", self._rest.unload)
+            if _logged("Unloading what is idle", self._rest.unload):
+                log.info(
+                    "The models have given their memory back; the next job that needs them loads them again."
+                )
             _logged("Tidying up after it", self._between_jobs)
 
     def _perform(self, job: Job) -> None:
@@ -103,7 +109,7 @@ class Worker:
         if error is None:
             log.info("%s is done. %s", name, dict(run.numbers))
         else:
-            _log_end(name, state, code, error)
+            _log_end(name, state, code, error, self._loggable(error))
             release_frames(error)
         _logged("Recording an ended job", partial(self._before_settle, job, state, code, message))
         self._queue.settle(job, state, code, message)
@@ -133,17 +139,22 @@ class _Run:
         self.numbers = self.work(self.control) or {}
 
 
-def _log_end(name: str, state: JobState, code: str, error: BaseException) -> None:
-    """One line for an end that can be expected; the lines of code as well for one that cannot."""
+def _log_end(name: str, state: JobState, code: str, error: BaseException, sentence: str) -> None:
+    """One line for an end that can be expected or explains itself; the lines of code as well for one that does not."""
     if state is JobState.CANCELLED:
         log.info("%s was cancelled.", name)
+    elif code == UNCLASSIFIED[1] and sentence:
+        log.error("%s failed: %s", name, sentence)
+        log.debug("%s failed: %s", name, outline(error))
     elif code == UNCLASSIFIED[1]:
         log.error("%s failed: %s", name, outline(error))
     else:
         log.warning("%s failed: %s.", name, code)
 
 
-def _logged(what: str, call: Callable[[], object]) -> None:
+def _logged(what: str, call: Callable[[], object]) -> bool:
+    """Whether the call returned; what it raised is logged."""
     error = contained(call)
     if error is not None:
         log.error("%s failed: %s", what, outline(error))
+    return error is None

@@ -1,12 +1,13 @@
 import asyncio
 import inspect
+import logging
 import threading
 from dataclasses import FrozenInstanceError
 
 import pytest
 
 from server.jobs.errors import JobCancelled, JobInterrupted
-from server.jobs.job import Job, JobControl, JobState, spent
+from server.jobs.job import LOADING, Job, JobControl, JobState, spent
 from server.jobs.rates import Estimate, RateBook, Stage
 from tests.server.jobs.builders import Hands, make_job
 
@@ -167,3 +168,12 @@ def test_speed_is_learnt_under_a_name_of_its_own_and_notes_are_shown() -> None:
     rates.learn("yue2 cpu fp32", "sing", 1.0, 2.0)
     assert job.tracker.remaining(rates, 0.0) == Estimate(80.0, True)
     assert job.view().notes == ("It is slow.",)
+
+
+def test_the_log_tells_once_that_weights_were_loaded(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO)
+    job = make_job("0123456789abcdef", stages=STAGES)
+    control, _ = controlled(job, Hands())
+    for phase in (LOADING, LOADING, "plan", "sing"):
+        control.report(phase, 0.5)
+    assert caplog.messages == ["Job 012345… has loaded weights of sketch."]

@@ -25,6 +25,10 @@ def classify(error: BaseException) -> Ending:
     return JobState.FAILED, code, f"{type(error).__name__} it was."
 
 
+def explained(error: BaseException) -> str:
+    return str(error) if isinstance(error, LookupError) else ""
+
+
 @dataclass
 class Shop:
     """A queue, its worker and what was recorded of the jobs."""
@@ -38,7 +42,9 @@ class Shop:
 
     def __post_init__(self) -> None:
         self.queue = SerialQueue(8, self.clock, monotonic=self.clock, rates=self.rates)
-        self.worker = Worker(self.queue, self.outcome, self.before_settle, between_jobs=self.tidy)
+        self.worker = Worker(
+            self.queue, self.outcome, self.before_settle, loggable=explained, between_jobs=self.tidy
+        )
         self.worker.start()
 
     def before_settle(self, job: Job, state: JobState, code: str, message: str) -> None:
@@ -117,6 +123,19 @@ def test_a_failure_is_logged_by_its_lines_and_without_its_words(
     assert "Job a… (synth) failed: ValueError at" in caplog.text
     assert "raise error" in caplog.text
     assert "moonlight sonata" not in caplog.text
+
+
+@pytest.mark.parametrize(("level", "lines"), [(logging.INFO, 1), (logging.DEBUG, 2)])
+def test_an_error_that_explains_itself_is_one_line_and_its_traceback_for_who_wants_it(
+    shop: Shop, caplog: pytest.LogCaptureFixture, level: int, lines: int
+) -> None:
+    caplog.set_level(level, "server.jobs.worker")
+    shop.run(raising(LookupError("The weights are damaged.")))
+    first, *others = [record.getMessage() for record in caplog.records]
+    assert first == "Job a… (synth) failed: The weights are damaged."
+    assert caplog.records[0].levelno == logging.ERROR
+    assert len(others) == lines - 1
+    assert all("LookupError at" in other and "raise error" in other for other in others)
 
 
 def test_a_job_runs_in_the_context_it_was_made_in(shop: Shop) -> None:
@@ -348,7 +367,10 @@ class Resting:
 
 
 @pytest.mark.parametrize("failing", [False, True])
-def test_what_is_idle_is_unloaded_once_on_the_working_thread(failing: bool) -> None:
+def test_what_is_idle_is_unloaded_once_on_the_working_thread(
+    failing: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO)
     resting = Resting(0.01, failing)
     for id in "ab":
         resting.run(id)
@@ -356,6 +378,7 @@ def test_what_is_idle_is_unloaded_once_on_the_working_thread(failing: bool) -> N
     resting.stop()
     assert resting.unloaded.empty()
     assert resting.tidied == 4
+    assert caplog.text.count("The models have given their memory back") == (0 if failing else 2)
 
 
 def test_what_the_only_job_loaded_is_unloaded_where_the_server_stops_during_it() -> None:
