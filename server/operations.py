@@ -4,14 +4,14 @@ import io
 import itertools
 import json
 from collections.abc import Callable, Iterator, Sequence
-from typing import BinaryIO
+from typing import BinaryIO, Final
 
 import numpy as np
 
 from engine.audio import content_type, encode, extension
 from engine.catalogue import Catalogue
 from engine.control import Control
-from engine.request import SketchRequest, SongRequest, resolve_seeds
+from engine.request import CONTEXT_TOKENS, SketchRequest, SongRequest, resolve_seeds
 from engine.song_model import Expected, Latents, SongModel, Track
 from server.jobs.rates import Stage
 from server.latents import LATENT_TYPE, read_latents, write_latents
@@ -19,6 +19,7 @@ from server.packaging import MultipartWriter
 from server.work import Making, Packed, Prepared, digest_of, sha256_of
 from storage.entry import Part
 
+SAME_SONGS: Final = "All songs are the same, since semantic_tokens leave nothing to draw; ask for synth_batch_size in place of lm_batch_size."
 _WITHOUT_CODES = {"semantic_tokens": "", "keep_codes": 0}
 _ONE_TRACK = {"lm_batch_size": 1, "synth_batch_size": 1}
 
@@ -48,7 +49,7 @@ class Operations:
             digest=_digest("synth", asked, model.id, latents),
             work=lambda making: _package(model.generate(request, making.control, latents), request, making),
             rates_id=model.rates_id,
-            notes=model.notes(request, latents),
+            notes=(*model.notes(request, latents), *_foreseen(request, latents)),
             input_bytes=0 if latents is None else latents.nbytes,
         )
 
@@ -65,7 +66,7 @@ class Operations:
             digest=_digest("plan", asked, model.id),
             work=lambda making: _write_plan(model, request, making),
             rates_id=model.rates_id,
-            notes=model.notes(request),
+            notes=(*model.notes(request), *_drawn(asked, request)),
         )
 
     def sketch(self, asked: SketchRequest) -> Prepared:
@@ -88,6 +89,26 @@ class Operations:
             work=work,
             rates_id=model.rates_id,
         )
+
+
+def _foreseen(request: SongRequest, latents: Latents | None) -> tuple[str, ...]:
+    """What may surprise whoever asked for songs, and is known before they are made."""
+    if latents is not None:
+        return ()
+    if request.semantic_tokens.strip() and not request.keep_codes:
+        return () if request.lm_batch_size == 1 else (SAME_SONGS,)
+    most, tokens = request.longest_seconds, request.semantic_sampling.max_tokens
+    if request.duration <= most:
+        return ()
+    raised = "" if tokens >= CONTEXT_TOKENS else "; raise semantic_sampling.max_tokens, 25 a second, for more"
+    return (f"A song lasts at most {most:g} seconds here{raised}.",)
+
+
+def _drawn(asked: SongRequest, request: SongRequest) -> tuple[str, ...]:
+    """The seed of a score that was asked for without one: a plan has no replay to tell it."""
+    if asked.lm_seed >= 0 or asked.abc.strip():
+        return ()
+    return (f"The score is drawn with lm_seed {request.lm_seed}.",)
 
 
 def _latents(model: SongModel, sent: io.BytesIO) -> Latents:

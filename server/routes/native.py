@@ -3,7 +3,7 @@
 import asyncio
 import json
 import time
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Set
 from contextlib import ExitStack, suppress
 from typing import TypeVar
 
@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from engine.errors import InvalidRequest
+from engine.errors import InvalidRequest, UnknownField
 from engine.request import read_sketch, read_song
 from server.bodies import parse_object, read_json_object
 from server.job_book import JobBook
@@ -30,6 +30,7 @@ _PARTS = {
     "replay": ("replay",),
     "latents": ("latents",),
 }  # what a query may name
+_READ = ("id", "wait", "result", *_PARTS)
 _FINISHED = ("done", "failed", "cancelled")
 Asked = TypeVar("Asked")
 
@@ -62,6 +63,7 @@ class NativeRoutes:
             return await self._submit(request, read_song, self._operations.synth)
 
         async def read(held: ExitStack) -> Prepare:
+            check_query(request)
             held.enter_context(self._limits.uploads.slot())
             parts = await read_form(request, [REQUEST_PART, LATENTS_PART])
 
@@ -85,6 +87,7 @@ class NativeRoutes:
         self, request: Request, read: Callable[[object], Asked], prepare: Callable[[Asked], Prepared]
     ) -> Response:
         async def read_body(held: ExitStack) -> Prepare:
+            check_query(request)
             payload = await read_json_object(request, self._limits)
             return lambda: prepare(read(payload))
 
@@ -97,6 +100,7 @@ class NativeRoutes:
 
     async def read(self, request: Request) -> Response:
         """A job's state, waiting for its end where asked, or its result."""
+        check_query(request, *_READ)
         job_id, owner = _job_id(request), request.state.owner
         query = request.query_params
         if {"result", *_PARTS} & query.keys():
@@ -134,6 +138,7 @@ class NativeRoutes:
 
     async def change(self, request: Request) -> Response:
         """Cancel a job."""
+        check_query(request, "id", "cancel")
         job_id, owner = _job_id(request), request.state.owner
         if request.query_params.get("cancel") != "1":
             raise InvalidRequest("cancel", "POST /job cancels a job: send it as /job?id=…&cancel=1.")
@@ -144,12 +149,14 @@ class NativeRoutes:
 
     async def remove(self, request: Request) -> Response:
         """Free a finished result before its time."""
+        check_query(request, "id")
         job_id, owner = _job_id(request), request.state.owner
         await self._limits.run_reserved(lambda: self._book.delete(job_id, owner))
         return Response(status_code=204)
 
     async def events(self, request: Request) -> Response:
         """A job's states as server-sent events, the last of them its end."""
+        check_query(request, "id")
         job_id, owner = _job_id(request), request.state.owner
         self._book.describe(job_id, owner)
         return EventStream(self._job_events(job_id, owner), self._limits.event_streams)
@@ -166,6 +173,19 @@ class NativeRoutes:
                 if job["status"] in _FINISHED:
                     return
                 await changed.wait()
+
+
+def check_query(request: Request, *known: str) -> None:
+    """Raise UnknownField for a parameter that is not known here, and InvalidRequest for one that stands twice."""
+    names = [name for name, _ in request.query_params.multi_items()]
+    for name in names:
+        if name not in known:
+            choices = (
+                f"choose one of: {', '.join(known)}" if known else "what is asked for stands in the body"
+            )
+            raise UnknownField(name[:80], f"There is no parameter {name[:80]!r} here; {choices}.")
+        if names.count(name) > 1:
+            raise InvalidRequest(name, f"{name} stands twice in the query; send it once.")
 
 
 def _job_id(request: Request) -> str:
@@ -200,5 +220,14 @@ def _asked_part(request: Request, entry: Entry) -> Part | None:
     name, number = asked[0], query[asked[0]]
     found = [part for part in entry.parts if part.name in _PARTS[name] and str(part.track) == number]
     if not found:
-        raise InvalidRequest(name, f"This result has no {name} {number[:20]!r}; tracks are counted from 0.")
+        raise InvalidRequest(name, _missing(name, number[:20], {part.name for part in entry.parts}))
     return found[0]
+
+
+def _missing(name: str, number: str, held: Set[str]) -> str:
+    """What to say of a part that a result with parts of these names does not have."""
+    if "score" in held and name == "replay":
+        return "A plan has no replay; send its request again with the lm_seed that the job's notes tell."
+    if held == {"latents"} and name == "track":
+        return "Audio that was encoded is no track; latents=0 gives its latents."
+    return f"This result has no {name} {number!r}; tracks are counted from 0."

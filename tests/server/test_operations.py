@@ -18,7 +18,7 @@ from engine.sketch.pipeline import SketchModel
 from engine.song_model import Expected, Latents, Track
 from server.jobs.rates import RateBook, Stage
 from server.jobs.tracker import StageTracker
-from server.operations import Operations
+from server.operations import SAME_SONGS, Operations
 from server.work import Making, Stopwatch
 from tests.server.yue2_double import Yue2Double
 
@@ -213,3 +213,32 @@ def test_a_model_without_latents_refuses_them_whatever_they_are(operations: Oper
     with pytest.raises(InvalidRequest, match="has no latents") as caught:
         operations.synth(read_song({"style": "folk"}), io.BytesIO(bytes(size)))
     assert caught.value.field == "latents"
+
+
+def singing(**fields: JsonValue) -> tuple[str, ...]:
+    """The notes of a song that the double is asked for, before it is sung."""
+    singer = Operations(Catalogue(yue2=Yue2Double()), itertools.count(7).__next__)
+    return singer.synth(read_song({"style": "folk", **fields})).notes
+
+
+def test_songs_that_will_be_the_same_are_noted() -> None:
+    codes: dict[str, JsonValue] = {"semantic_tokens": "1,2,3", "lm_batch_size": 2}
+    assert singing(**codes) == (SAME_SONGS,)
+    assert singing(**codes, keep_codes=2) == singing(**codes | {"lm_batch_size": 1}) == ()
+
+
+def test_a_song_that_cannot_last_as_long_as_wanted_is_noted() -> None:
+    (note,) = singing(duration=400)
+    assert note == (
+        "A song lasts at most 360 seconds here; raise semantic_sampling.max_tokens, 25 a second, for more."
+    )
+    (last,) = singing(duration=1000, semantic_sampling={"max_tokens": 24_576})
+    assert last == "A song lasts at most 983.04 seconds here."
+    assert singing(duration=360) == singing(duration=400, semantic_sampling={"max_tokens": 10_000}) == ()
+
+
+def test_a_plan_tells_the_seed_that_was_drawn(operations: Operations) -> None:
+    (note,) = operations.plan(read_song({"style": "folk"})).notes
+    assert note.startswith("The score is drawn with lm_seed ")
+    assert operations.plan(read_song({"style": "folk", "lm_seed": 3})).notes == ()
+    assert operations.plan(read_song({"abc": TUNE})).notes == ()

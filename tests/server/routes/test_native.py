@@ -210,6 +210,42 @@ def test_a_track_that_is_not_there_is_an_invalid_field(studio: Product) -> None:
         assert (answer.status_code, answer.json()["field"]) == (400, name)
 
 
+def test_what_a_plan_does_not_have_is_told_with_the_way_to_it(studio: Product) -> None:
+    id = studio.made("/plan", style="folk")
+    (note,) = studio.finish(id)["notes"]
+    seed = int(note.removeprefix("The score is drawn with lm_seed ").removesuffix("."))
+    again = studio.made("/plan", style="folk", lm_seed=seed)
+    scores = [studio.client.get("/job", params={"id": one, "result": 1}).text for one in (id, again)]
+    assert scores[0] == scores[1]
+    assert studio.finish(again)["notes"] == []
+    answer = studio.client.get("/job", params={"id": id, "replay": 0})
+    assert (answer.status_code, answer.json()["field"]) == (400, "replay")
+    assert answer.json()["error"].startswith("A plan has no replay; send its request again with the lm_seed")
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "code", "field"),
+    [
+        ("GET", "/job?id=0123456789abcdef&wiat=5", "unknown_field", "wiat"),
+        ("HEAD", "/job?id=0123456789abcdef&cancel=1", "", ""),
+        ("GET", "/job?id=0123456789abcdef&id=1", "invalid_field", "id"),
+        ("POST", "/job?id=0123456789abcdef&cancel=1&result=1", "unknown_field", "result"),
+        ("DELETE", "/job?id=0123456789abcdef&track=0", "unknown_field", "track"),
+        ("GET", "/job/events?id=0123456789abcdef&wait=5", "unknown_field", "wait"),
+        ("POST", "/synth?model=sketch", "unknown_field", "model"),
+        ("POST", "/plan?seed=1", "unknown_field", "seed"),
+        ("POST", "/sketch?x", "unknown_field", "x"),
+    ],
+)
+def test_a_parameter_that_nobody_reads_is_refused(
+    studio: Product, method: str, path: str, code: str, field: str
+) -> None:
+    answer = studio.client.request(method, path, json={"style": "folk"} if method == "POST" else None)
+    assert answer.status_code == 400
+    if method != "HEAD":
+        assert (answer.json()["code"], answer.json()["field"]) == (code, field)
+
+
 @pytest.mark.parametrize("key", ["with space", "é", "x" * 256])
 def test_an_idempotency_key_is_short_visible_ascii(studio: Product, key: str) -> None:
     headers = [(b"idempotency-key", key.encode())]
@@ -227,7 +263,8 @@ def test_what_a_client_asked_for_that_has_gone_is_not_begun(studio: Product) -> 
     async def receive() -> Message:
         return next(coming, {"type": "http.disconnect"})
 
-    scope = {"type": "http", "method": "POST", "path": "/synth", "headers": [], "state": {"owner": ""}}
+    asked = {"path": "/synth", "query_string": b"", "headers": [], "state": {"owner": ""}}
+    scope = {"type": "http", "method": "POST"} | asked
     before = studio.client.get("/status").json()["queue"]
     with pytest.raises(ClientDisconnect):
         asyncio.run(routes.synth(Request(scope, receive)))
