@@ -6,6 +6,7 @@ from typing import Final
 
 from engine.audio import (
     AudioHeader,
+    Samples,
     content_type,
     decode,
     encode,
@@ -15,7 +16,7 @@ from engine.audio import (
     stereo,
 )
 from engine.catalogue import Catalogue
-from engine.control import Control
+from engine.control import Check, Control
 from engine.errors import InvalidRequest
 from engine.request import CODES_PER_SECOND, CONTEXT_TOKENS
 from engine.song_model import Encoded, Expected, Latents, SongCodec
@@ -25,6 +26,10 @@ from server.latents import LATENT_TYPE, read_latents, write_latents
 from server.work import Making, Packed, Prepared, digest_of, sha256_of
 from storage.entry import Part
 
+SLOWEST_HZ: Final = 8_000
+FASTEST_HZ: Final = 384_000
+UNTOLD_FRAMES: Final = 2**62  # from here on libsndfile means that the file does not tell
+MOST_MISSING_SECONDS: Final = 0.25  # what the lengths told by lossy formats may be off by
 LONGEST_SECONDS: Final = CONTEXT_TOKENS / CODES_PER_SECOND
 _OPERATION: Final = "vae"
 
@@ -86,10 +91,20 @@ def _stages(expected: list[Expected]) -> tuple[Stage, ...]:
 
 
 def _check_audio(codec: SongCodec, header: AudioHeader) -> None:
+    if header.frames >= UNTOLD_FRAMES:
+        raise InvalidRequest(
+            "audio", "The audio file does not tell its length; save it again, or convert it to WAV."
+        )
+    if not SLOWEST_HZ <= header.rate_hz <= FASTEST_HZ:
+        raise InvalidRequest(
+            "audio",
+            f"The audio has a rate of {header.rate_hz} Hz; send one of {SLOWEST_HZ} to {FASTEST_HZ} Hz, "
+            f"{codec.sample_rate_hz} Hz at best.",
+        )
     if not codec.shortest_seconds <= header.seconds <= LONGEST_SECONDS:
         raise InvalidRequest(
             "audio",
-            f"The audio must last {codec.shortest_seconds} to {LONGEST_SECONDS} seconds; it lasts {header.seconds:.2f}.",
+            f"The audio must last {codec.shortest_seconds} to {LONGEST_SECONDS} seconds; it lasts {header.seconds:.10g}.",
         )
     if header.frames * header.channels > _most_samples(codec):
         raise InvalidRequest(
@@ -116,9 +131,27 @@ def _write_encoded(codec: SongCodec, recording: _Recording, making: Making) -> P
 def _encoded(codec: SongCodec, recording: _Recording, control: Control) -> Encoded:
     check = control.check_cancelled
     check()
-    most = recording.header.frames
-    samples, rate = decode(recording.file, field="audio", most_frames=most, check=check)
+    samples, rate = _decoded(recording, check)
     return codec.encode(resample(stereo(samples, check), rate, codec.sample_rate_hz, check), control)
+
+
+def _decoded(recording: _Recording, check: Check) -> tuple[Samples, int]:
+    """Samples (N, C) and their rate. Raises InvalidRequest where there are not as many as the header tells."""
+    header = recording.header
+    try:
+        samples, rate = decode(recording.file, field="audio", most_frames=header.frames, check=check)
+    except InvalidRequest as error:
+        raise InvalidRequest(
+            "audio",
+            "The audio file cannot be read to its end, so it is damaged or was cut short; save it again.",
+        ) from error
+    if len(samples) < header.frames - MOST_MISSING_SECONDS * rate:
+        raise InvalidRequest(
+            "audio",
+            f"The audio file holds {len(samples) / rate:.2f} of the {header.seconds:.2f} seconds that it tells, so it is "
+            "damaged or was cut short; save it again.",
+        )
+    return samples, rate
 
 
 def _write_decoded(codec: SongCodec, latents: Latents, asked: DecodeRequest, making: Making) -> Packed:

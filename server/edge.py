@@ -201,6 +201,8 @@ async def _settle(
     known = _translated(error, scope)
     if answer_for(known).code == INTERNAL_CODE and not isinstance(known, ClientStalled):
         LOG.error("%s %s failed: %s", scope["method"], logged_path(scope), outline(known))
+    elif isinstance(known, MemoryError):
+        LOG.error("%s %s failed: memory did not suffice.", scope["method"], logged_path(scope))
     if exchange.status == 0:
         status, headers, body = error_body(known, exchange.id)
         if _has_long_body(Headers(scope=scope)):

@@ -38,6 +38,7 @@ from storage.entry import JSON
 
 RETRY_AFTER_SECONDS: Final = 5
 INTERNAL_CODE: Final = "internal_error"
+SHORT_OF_MEMORY_MESSAGE: Final = "There was not enough memory to answer this; send less, or try again later."
 OUT_OF_MEMORY_MESSAGE: Final = "There was not enough memory for this job; ask for a shorter song or fewer variations, or use a smaller model."
 
 
@@ -201,8 +202,10 @@ class Answer:
 
 
 _INTERNAL: Final = Answer(500, INTERNAL_CODE)
+_QUOTING: Final = (engine.InvalidRequest, engine.ScoreError, engine.UnknownModel)
 
 ANSWERS: Final[Mapping[type[Exception], Answer]] = {
+    MemoryError: Answer(500, "out_of_memory"),
     EdgeError: _INTERNAL,
     SettingsError: _INTERNAL,
     InvalidJson: Answer(400, "invalid_json"),
@@ -270,6 +273,8 @@ def error_body(error: BaseException, request_id: str = "") -> tuple[int, dict[st
     """
     answer = answer_for(error)
     body: dict[str, JSON] = {"error": str(error), "code": answer.code}
+    if isinstance(error, MemoryError):
+        body["error"] = SHORT_OF_MEMORY_MESSAGE
     if answer is _INTERNAL:
         body["error"] = (
             f"Something went wrong inside the server; its log says what, under the request id {request_id or 'unknown'}."
@@ -316,6 +321,8 @@ def job_outcome(error: BaseException) -> tuple[JobState, str, str]:
         return JobState.FAILED, "out_of_memory", OUT_OF_MEMORY_MESSAGE
     if isinstance(error, storage.StoreFull | storage.ResultTooLarge | storage.DiskFull | jobs.JobInterrupted):
         return JobState.FAILED, answer_for(error).code, str(error)
+    if isinstance(error, engine.InvalidRequest):
+        return JobState.FAILED, "invalid_field", str(error)  # only what was uploaded can prove unfit so late
     if isinstance(error, engine.EngineError):
         return JobState.FAILED, "engine_error", str(error)
     if isinstance(error, OSError) and error.strerror:
@@ -330,3 +337,9 @@ def job_outcome(error: BaseException) -> tuple[JobState, str, str]:
         "engine_error",
         f"The engine failed unexpectedly ({kind}); the server's log says where.",
     )
+
+
+def loggable(error: BaseException) -> str:
+    """The sentence of an engine's error, where it says all there is to know; empty where it may quote a request."""
+    explained = isinstance(error, engine.EngineError) and not isinstance(error, _QUOTING)
+    return str(error) if explained else ""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from server.access import Keys, load_secret
 from server.admission import Gate
-from server.errors import job_outcome
+from server.errors import job_outcome, loggable
 from server.job_book import JobBook
 from server.jobs.job import Job, JobState
 from server.jobs.rates import RateBook
@@ -81,7 +81,7 @@ def assemble(
     board = StatusBoard(queue, store, limits)
     metrics = Metrics(board)
     rest = Rest(settings.idle_unload_seconds or None, unload)
-    worker = Worker(queue, job_outcome, _settling(book, metrics, clock), rest=rest)
+    worker = Worker(queue, job_outcome, _settling(book, metrics, clock), loggable=loggable, rest=rest)
     gate = Gate(queue, store, clock, draw_job_id)
     keys = Keys(settings.api_keys, load_secret(settings.data_directory, secrets.token_bytes))
     return Parts(

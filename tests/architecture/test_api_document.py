@@ -2,10 +2,20 @@
 
 import json
 import re
+from pathlib import Path
+
+from prometheus_client.parser import text_string_to_metric_families
 
 from engine.request import SongRequest
+from engine.sketch.pipeline import COMPOSING
+from engine.sketch.sampler import PHASE
+from engine.yue2 import stages
 from server.errors import ANSWERS, job_outcome
+from server.jobs.job import LOADING
+from server.log_ring import LogRing
 from server.openapi import build_openapi
+from server.parts import assemble
+from server.settings import load
 from tests.api_check import shape_fault, sum_fault
 from tests.architecture.documents import ROOT, code, section, table_rows
 
@@ -39,6 +49,20 @@ def test_the_defaults_of_sampling_are_documented() -> None:
     for column, sampling in ((2, request.abc_sampling), (3, request.semantic_sampling)):
         documented = {code(row[0])[0]: json.loads(code(row[column])[0]) for row in rows}
         assert documented == sampling.model_dump()
+
+
+def test_every_phase_is_documented() -> None:
+    documented = {code(row[0])[0] for row in table_rows(section(TEXT, "## A job"), 4)}
+    of_the_band = {COMPOSING, PHASE}
+    of_yue2 = {stages.SCORE, stages.SEMANTIC, stages.ACOUSTIC, stages.DECODING, stages.ANALYSING}
+    assert documented == of_the_band | of_yue2 | {stages.ENCODING, LOADING}
+
+
+def test_every_metric_is_documented(tmp_path: Path) -> None:
+    documented = {name for row in table_rows(section(TEXT, "## Status"), 2) for name in code(row[0])}
+    settings = load({"YUE2_RESULT_DIR": str(tmp_path / "jobs")})
+    families = text_string_to_metric_families(assemble(settings, LogRing()).metrics.exposition().decode())
+    assert documented == {family.name.removesuffix("_created") for family in families}
 
 
 def test_every_route_is_documented() -> None:

@@ -36,9 +36,12 @@ def told(header: AudioHeader) -> Callable[..., AudioHeader]:
 @pytest.mark.parametrize(
     ("header", "sentence"),
     [
-        (AudioHeader(1_919, 48_000, 2), r"must last 0\.04 to 983\.04 seconds; it lasts 0\.04"),
-        (AudioHeader(0, 48_000, 2), r"it lasts 0\.00"),
-        (AudioHeader(47_185_921, 48_000, 2), r"it lasts 983\.04"),
+        (AudioHeader(1_919, 48_000, 2), r"must last 0\.04 to 983\.04 seconds; it lasts 0\.03997916667\."),
+        (AudioHeader(0, 48_000, 2), r"it lasts 0\."),
+        (AudioHeader(47_185_921, 48_000, 2), r"it lasts 983\.0400208\."),
+        (AudioHeader(2**63 - 1, 48_000, 2), "does not tell its length; save it again, or convert it to WAV"),
+        (AudioHeader(900, 1, 2), "has a rate of 1 Hz; send one of 8000 to 384000 Hz, 48000 Hz at best"),
+        (AudioHeader(384_001, 384_001, 1), "has a rate of 384001 Hz"),
         (
             AudioHeader(47_185_921, 96_000, 4),
             "has 4 channels of 96000 Hz, more samples than are read",
@@ -54,7 +57,15 @@ def test_audio_of_another_length_or_size_is_refused(
     assert caught.value.field == "audio"
 
 
-@pytest.mark.parametrize("header", [AudioHeader(1_920, 48_000, 1), AudioHeader(47_185_920, 48_000, 4)])
+@pytest.mark.parametrize(
+    "header",
+    [
+        AudioHeader(1_920, 48_000, 1),
+        AudioHeader(47_185_920, 48_000, 4),
+        AudioHeader(8_000, 8_000, 1),
+        AudioHeader(384_000, 384_000, 1),
+    ],
+)
 def test_the_shortest_and_the_longest_are_taken(
     operations: CodecOperations, header: AudioHeader, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -156,3 +167,37 @@ def test_reading_audio_can_be_stopped_between_its_slices(
     with pytest.raises(KeyboardInterrupt):
         prepared.work(Making("0" * 16, io.BytesIO(), late, Stopwatch()))
     assert (late.checks, encoded) == (4, [])
+
+
+def noise(format: str) -> bytes:
+    """Three seconds that no format makes short."""
+    sink = io.BytesIO()
+    samples = np.random.default_rng(0).uniform(-0.1, 0.1, (144_000, 2)).astype(np.float32)
+    encode(samples, 48_000, format, 128, sink)
+    return sink.getvalue()
+
+
+def test_a_flac_that_was_streamed_and_tells_no_length_is_refused(operations: CodecOperations) -> None:
+    raw = bytearray(noise("flac"))
+    raw[21] &= 0xF0  # the low 36 bits of eight bytes at 18: the total of samples, in RFC 9639
+    raw[22:26] = bytes(4)
+    with pytest.raises(InvalidRequest, match="does not tell its length"):
+        operations.encode(read_encode([]), io.BytesIO(raw))
+
+
+@pytest.mark.parametrize(
+    ("format", "sentence"),
+    [
+        ("flac", "cannot be read to its end, so it is damaged or was cut short; save it again"),
+        ("mp3", r"holds 1\.\d\d of the 3\.00 seconds that it tells, so it is damaged or was cut short"),
+    ],
+)
+def test_a_file_that_was_cut_short_is_to_blame_for_the_failure(
+    operations: CodecOperations, format: str, sentence: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    raw = noise(format)
+    prepared = operations.encode(read_encode([]), io.BytesIO(raw[: len(raw) // 2]))
+    with pytest.raises(InvalidRequest, match=sentence) as caught:
+        made(prepared)
+    assert caught.value.field == "audio"
+    capfd.readouterr()  # libmpg123 writes to stderr

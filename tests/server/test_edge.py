@@ -52,6 +52,10 @@ async def broken(request: Request) -> Response:
     raise ValueError(SECRET_WORDS)
 
 
+async def starved(request: Request) -> Response:
+    raise MemoryError(SECRET_WORDS)
+
+
 async def left(request: Request) -> Response:
     raise ClientDisconnect
 
@@ -83,6 +87,7 @@ ROUTES = Router(
         Route("/full", full, methods=["POST"]),
         Route("/wrong", wrong, methods=["POST"]),
         Route("/broken", broken),
+        Route("/starved", starved),
         Route("/left", left),
         Route("/cut", cut),
         Route("/cancelled", cancelled),
@@ -206,6 +211,7 @@ def test_quiet_paths_are_logged_only_when_something_is_wrong() -> None:
         ("/full", "POST", 429, "queue_full"),
         ("/wrong", "POST", 400, "invalid_field"),
         ("/broken", "GET", 500, "internal_error"),
+        ("/starved", "GET", 500, "out_of_memory"),
     ],
 )
 def test_errors_are_json(path: str, method: str, status: int, code: str) -> None:
@@ -231,6 +237,14 @@ def test_an_unexpected_error_is_found_in_the_log_under_the_id_it_names() -> None
     assert "[look-here] GET /broken failed: ValueError at" in text
     assert "in broken" in text
     assert SECRET_WORDS not in text + got.body.decode()
+
+
+def test_a_lack_of_memory_is_one_line_in_the_log() -> None:
+    with Logged() as log:
+        call(edge(), "/starved")
+    failed, answered = log.lines()
+    assert failed.endswith("GET /starved failed: memory did not suffice.")
+    assert "GET /starved 500" in answered
 
 
 def test_a_client_that_left_is_no_error() -> None:

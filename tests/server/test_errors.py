@@ -4,7 +4,7 @@ import pytest
 
 from engine import errors as engine
 from server import errors as edge
-from server.errors import ANSWERS, answer_for, error_body, job_outcome
+from server.errors import ANSWERS, answer_for, error_body, job_outcome, loggable
 from server.jobs import errors as jobs
 from server.jobs.job import JobState
 from storage import errors as storage
@@ -34,6 +34,7 @@ HTTP_CODES = {
     431: {"headers_too_large"},
     500: {"internal_error"},
 }
+SENTENCE = "The weights are damaged; fetch them again."
 ROOTS: list[type[Exception]] = [edge.EdgeError, storage.StorageError, jobs.JobError, engine.EngineError]
 
 
@@ -131,6 +132,7 @@ def test_a_subclass_is_answered_as_its_nearest_listed_parent() -> None:
             JobState.FAILED,
             "engine_error",
         ),
+        (engine.InvalidRequest("audio", "The file is damaged."), JobState.FAILED, "invalid_field"),
         (KeyError("x"), JobState.FAILED, "engine_error"),
         (SystemExit(1), JobState.FAILED, "engine_error"),
     ],
@@ -144,3 +146,24 @@ def test_a_failed_job_tells_what_went_wrong_without_foreign_words() -> None:
     message = job_outcome(ValueError("secret lyrics"))[2]
     assert "secret" not in message
     assert "ValueError" in message
+
+
+def test_memory_that_does_not_suffice_is_told_as_such() -> None:
+    status, headers, body = error_body(MemoryError(), "abc123")
+    assert (status, headers, body["code"]) == (500, {}, "out_of_memory")
+    assert body["error"] == "There was not enough memory to answer this; send less, or try again later."
+
+
+@pytest.mark.parametrize(
+    ("error", "sentence"),
+    [
+        (engine.CheckpointError(SENTENCE), SENTENCE),
+        (engine.NumericalError(SENTENCE), SENTENCE),
+        (engine.InvalidRequest("style", "secret"), ""),
+        (engine.ScoreError("secret", 1, 1), ""),
+        (engine.UnknownModel("secret", ()), ""),
+        (ValueError("secret"), ""),
+    ],
+)
+def test_the_log_has_sentences_that_quote_no_request(error: Exception, sentence: str) -> None:
+    assert loggable(error) == sentence

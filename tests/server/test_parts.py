@@ -47,7 +47,7 @@ def test_models_are_let_go_when_idle_and_at_the_end(
 ) -> None:
     rests: list[Rest] = []
 
-    def worker(*given: object, rest: Rest) -> None:
+    def worker(*given: object, rest: Rest, loggable: object) -> None:
         rests.append(rest)
 
     monkeypatch.setattr(parts_module, "Worker", worker)
