@@ -106,9 +106,8 @@ def pin_numerics() -> None:
     torch.backends.cudnn.allow_tf32 = False
     torch.backends.cudnn.deterministic = True
     torch.backends.cudnn.benchmark = False
-    torch.backends.cuda.enable_cudnn_sdp(
-        False
-    )  # keeps a plan for each length it meets, of which songs have many
+    # Its attention keeps a plan for each length that it meets, of which songs have many.
+    torch.backends.cuda.enable_cudnn_sdp(False)
 
 
 def _processor() -> str:

@@ -9,9 +9,8 @@ import re
 from itertools import groupby
 from unicodedata import combining, normalize
 
-LONG_RUN = re.compile(
-    r"[^\w\x00-\u02ff]{64,}"
-)  # every combining mark is of this class, and few other characters
+# Every combining mark is of this class, and few other characters.
+LONG_RUN = re.compile(r"[^\w\x00-\u02ff]{64,}")
 
 
 def nfc(text: str) -> str:

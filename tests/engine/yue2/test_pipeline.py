@@ -298,6 +298,15 @@ class TestUndisturbed:
         assert np.abs(track.samples).max() == 1.0
         assert same([track], tracks(half, replay(track)))
 
+    def test_a_batch_in_half_precision_is_its_songs_one_by_one(self, half: Yue2Model) -> None:
+        together = tracks(half, song(lm_batch_size=2, semantic_sampling=SHORT))
+        single = [
+            track for seed in (3, 4) for track in tracks(half, song(lm_seed=seed, semantic_sampling=SHORT))
+        ]
+        assert [track.replay for track in together] == [track.replay for track in single]
+        assert same(together, single)
+        assert [fingerprint(track)["lm_batch"] for track in together] == [1, 1]
+
 
 class TestProgress:
     def test_phases_are_told_with_their_counters(self, model: Yue2Model) -> None:
