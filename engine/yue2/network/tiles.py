@@ -10,7 +10,7 @@ import torch
 from engine.yue2.files.config import ModelConfig
 
 PRODUCT_ROWS = 256
-ATTENTION_OPERATIONS = 5 * 10**9  # of one tile, for each thread: 55 to 90 ms on one core with AVX-512
+ATTENTION_OPERATIONS = 4 * 10**9  # of one tile, for each thread: 45 to 100 ms on one core with AVX-512
 SOFTMAX_OPERATIONS = (
     128  # what exponential and sums of one head's score cost, measured; most of small heads' time
 )
