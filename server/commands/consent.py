@@ -1,5 +1,6 @@
 """The user's yes to size and licence."""
 
+import select
 import sys
 
 import typer
@@ -8,6 +9,7 @@ from server.commands.endings import say
 from server.commands.hub_errors import NotAgreed
 
 QUESTION = "Fetch them under this licence? [y/N]: "
+LOOK_SECONDS = 0.2
 
 
 def agree(yes: bool, at_terminal: bool) -> None:
@@ -39,8 +41,18 @@ def _answer() -> str:
     line = ""
     try:
         typer.echo(QUESTION, err=True, nl=False)
+        _wait_for_line()
         line = sys.stdin.readline()
     finally:
         if not line:  # nobody has pressed Enter
             say("")
     return line.strip().lower()
+
+
+def _wait_for_line() -> None:
+    """Return once something can be read from a terminal.
+
+    A signal that arrives just before a read is only heard after it, which may be never; between looks it is heard.
+    """
+    while sys.stdin.isatty() and not select.select([sys.stdin], [], [], LOOK_SECONDS)[0]:
+        pass

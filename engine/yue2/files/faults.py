@@ -11,8 +11,8 @@ SHOWN = 8  # names of each kind of fault that are listed
 def unusable(folder: Path, fault: str) -> CheckpointError:
     """The error for a checkpoint of which `fault` is true; it says how to mend it."""
     return CheckpointError(
-        f"The checkpoint in {printable(str(folder))} cannot be used: {printable(fault)}. Fetch it again with "
-        "`yue2-studio pull`, or name another folder."
+        f"The checkpoint in {printable(str(folder))} cannot be used: {printable(fault)}. Fetch it with "
+        f"`yue2-studio pull --into {printable(str(folder.parent))}`, or name another folder."
     )
 
 
@@ -31,6 +31,7 @@ def printable(text: str) -> str:
 
 
 def listed(kind: str, names: Sequence[str]) -> str:
-    """`3 tensors missing (a, b, c)`, with the first eight names."""
+    """`3 tensors missing (a, b, c)`, with the first eight names; `kind` begins with the word for several."""
+    kind = kind if len(names) != 1 else kind.replace("s ", " ", 1)
     more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
     return f"{len(names)} {kind} ({', '.join(names[:SHOWN])}{more})"

@@ -118,9 +118,9 @@ def test_everything_that_differs_is_listed(tmp_path: Path) -> None:
     with pytest.raises(CheckpointError) as refused:
         Checkpoint(single(tmp_path, held), EXPECTED)
     assert str(refused.value) == (
-        f"The checkpoint in {tmp_path} cannot be used: 1 tensors missing (a), 1 tensors too many (z), "
+        f"The checkpoint in {tmp_path} cannot be used: 1 tensor missing (a), 1 tensor too many (z), "
         "2 tensors of another shape or dtype (b is F32 [5] instead of F32 [4], c is F16 [1, 1] instead of "
-        "F32 [1, 1]). Fetch it again with `yue2-studio pull`, or name another folder."
+        f"F32 [1, 1]). Fetch it with `yue2-studio pull --into {tmp_path.parent}`, or name another folder."
     )
 
 
@@ -135,7 +135,7 @@ def test_a_file_that_was_cut_short_is_refused(tmp_path: Path, length: int) -> No
     path = single(tmp_path, tensors()) / "model.safetensors"
     raw = path.read_bytes()
     path.write_bytes(raw[:length])
-    with pytest.raises(CheckpointError, match=r"model\.safetensors is damaged: it .*Fetch it again"):
+    with pytest.raises(CheckpointError, match=r"model\.safetensors is damaged: it .*Fetch it with"):
         check_folder(tmp_path, EXPECTED)
 
 
@@ -201,5 +201,5 @@ def test_no_room_to_map_a_tensor_is_a_lack_of_memory(
 
 def test_names_are_shown_without_what_a_terminal_would_obey(tmp_path: Path) -> None:
     held = tensors() | {"e\x1b[2J\u202e\u00e9": torch.zeros(1)}
-    with pytest.raises(CheckpointError, match=r"1 tensors too many \(e\\x1b\[2J\\u202e\u00e9\)"):
+    with pytest.raises(CheckpointError, match=r"1 tensor too many \(e\\x1b\[2J\\u202e\u00e9\)"):
         check_folder(single(tmp_path, held), EXPECTED)

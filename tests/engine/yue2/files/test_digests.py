@@ -233,11 +233,11 @@ FILE = {"bytes": 3, "sha256": "ab" * 32}
         ({"schema": 1}, r"files is missing from weights_manifest\.json"),
         (
             {"schema": 1, "files": {}},
-            r"1 files that weights_manifest\.json does not name \(model\.safetensors\)",
+            r"1 file that weights_manifest\.json does not name \(model\.safetensors\)",
         ),
         (
             {"schema": 1, "files": {"model.safetensors": FILE, "../b": FILE}},
-            r"1 files of weights_manifest\.json missing \(\.\./b\)",
+            r"1 file of weights_manifest\.json missing \(\.\./b\)",
         ),
         (
             {"schema": 1, "files": {"model.safetensors": FILE | {"bytes": -1}}},

@@ -6,7 +6,7 @@ from engine.yue2.files.faults import listed, unreadable, unusable
 def test_a_refusal_names_the_folder_the_fault_and_what_to_do() -> None:
     assert str(unusable(Path("/models/a"), "config.json is missing")) == (
         "The checkpoint in /models/a cannot be used: config.json is missing. "
-        "Fetch it again with `yue2-studio pull`, or name another folder."
+        "Fetch it with `yue2-studio pull --into /models`, or name another folder."
     )
 
 

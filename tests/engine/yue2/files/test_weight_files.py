@@ -28,16 +28,16 @@ def test_one_file_or_all_shards_hold_the_weights(tmp_path: Path) -> None:
     ("names", "fault"),
     [
         ((), r"model\.safetensors is missing"),
-        (("model.safetensors", "vae.safetensors"), r"1 files beside model\.safetensors \(vae\.safetensors\)"),
+        (("model.safetensors", "vae.safetensors"), r"1 file beside model\.safetensors \(vae\.safetensors\)"),
         (("model.safetensors", *SHARDS), r"2 files beside model\.safetensors"),
-        (("vae.safetensors",), r"1 files that are neither the model nor a shard of it \(vae\.safetensors\)"),
+        (("vae.safetensors",), r"1 file that are neither the model nor a shard of it \(vae\.safetensors\)"),
         ((*SHARDS, "vae.safetensors"), r"neither the model nor a shard of it \(vae\.safetensors\)"),
-        (SHARDS[:1], r"1 shards missing \(model-00002-of-00002\.safetensors\)"),
+        (SHARDS[:1], r"1 shard missing \(model-00002-of-00002\.safetensors\)"),
         (
             (*SHARDS, "model-00003-of-00003.safetensors"),
-            r"1 shards too many \(model-00003-of-00003\.safetensors\)",
+            r"1 shard too many \(model-00003-of-00003\.safetensors\)",
         ),
-        (("model-00000-of-00000.safetensors",), r"1 shards too many"),
+        (("model-00000-of-00000.safetensors",), r"1 shard too many"),
     ],
 )
 def test_files_that_do_not_belong_together_are_refused(
