@@ -1,11 +1,8 @@
 import math
-from collections.abc import Mapping
 from dataclasses import replace
 
-import numpy as np
 import pytest
 import torch
-from numpy.typing import NDArray
 
 from engine.control import Check, unchecked
 from engine.yue2.files.checkpoint import Checkpoint
@@ -13,24 +10,13 @@ from engine.yue2.files.config import ModelConfig
 from engine.yue2.network.acoustic import Acoustic, Scratch
 from engine.yue2.network.flow import noise
 from engine.yue2.network.precision import Precision
-from tests.engine.yue2.conftest import Golden
 from tests.engine.yue2.halves import EXACT, Halves, StopAt, checks_of, error, halves_of, open_halves
 from tests.engine.yue2.naive import NaiveModel
+from tests.engine.yue2.network.conftest import Arrays
 
-Arrays = Mapping[str, NDArray[np.float32]]
 AR_LENGTH = 155
 SLOT = 1
 RAW_TIMES = [20, 0, -1.25]
-
-
-@pytest.fixture(scope="module")
-def arrays(golden: Golden) -> Arrays:
-    return golden.arrays("nar")
-
-
-@pytest.fixture(scope="module")
-def tokens(arrays: Arrays) -> list[int]:
-    return [int(token) for token in arrays["ar_tokens"]]
 
 
 @pytest.fixture(scope="module")

@@ -1,9 +1,5 @@
-from collections.abc import Mapping
-
-import numpy as np
 import pytest
 import torch
-from numpy.typing import NDArray
 
 from engine.control import Check, unchecked
 from engine.errors import NumericalError
@@ -14,23 +10,13 @@ from engine.yue2.network.precision import Precision
 from engine.yue2.vocabulary import CODEC_FIRST, MUSIC_END
 from tests.engine.yue2.conftest import Golden
 from tests.engine.yue2.halves import EXACT, Halves, StopAt, checks_of, error, halves_of, open_halves
+from tests.engine.yue2.network.conftest import Arrays
 
-Arrays = Mapping[str, NDArray[np.float32]]
 AR_LENGTH = 155
 
 
 def untold(_: int) -> None:
     """Progress that nobody hears of."""
-
-
-@pytest.fixture(scope="module")
-def arrays(golden: Golden) -> Arrays:
-    return golden.arrays("nar")
-
-
-@pytest.fixture(scope="module")
-def tokens(arrays: Arrays) -> list[int]:
-    return [int(token) for token in arrays["ar_tokens"]]
 
 
 @pytest.fixture(scope="module")
