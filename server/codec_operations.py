@@ -9,7 +9,6 @@ from engine.audio import (
     Samples,
     content_type,
     decode,
-    encode,
     extension,
     read_header,
     resample,
@@ -23,7 +22,7 @@ from engine.song_model import Encoded, Expected, Latents, SongCodec
 from engine.vae_request import DecodeRequest, EncodeRequest
 from server.jobs.rates import Stage
 from server.latents import LATENT_TYPE, read_latents, write_latents
-from server.work import Making, Packed, Prepared, digest_of, sha256_of
+from server.work import Making, Packed, Prepared, digest_of, sha256_of, write_audio
 from storage.entry import Part
 
 SLOWEST_HZ: Final = 8_000
@@ -159,9 +158,7 @@ def _write_decoded(codec: SongCodec, latents: Latents, asked: DecodeRequest, mak
     with making.stopwatch.pipeline():
         decoded = codec.decode(latents, control)
         samples = codec.finished(decoded.samples, asked.output_format, asked.peak_clip, control)
-    control.report("encoding", 0.0)
-    encode(samples, rate, asked.output_format, asked.mp3_bitrate, sink, control.check_cancelled)
-    control.report("encoding", 1.0)
+    write_audio(samples, rate, asked, sink, control)
     kind, name = content_type(asked.output_format), f"{making.job_id}.{extension(asked.output_format)}"
     length = sink.seek(0, io.SEEK_END)
     part = Part("audio", 0, kind, 0, length, len(samples) / rate, name)

@@ -4,19 +4,18 @@ import io
 import itertools
 import json
 from collections.abc import Callable, Iterator, Sequence
-from typing import BinaryIO, Final
+from typing import Final
 
 import numpy as np
 
-from engine.audio import content_type, encode, extension
+from engine.audio import content_type, extension
 from engine.catalogue import Catalogue
-from engine.control import Control
 from engine.request import CONTEXT_TOKENS, SketchRequest, SongRequest, resolve_seeds
 from engine.song_model import Expected, Latents, SongModel, Track
 from server.jobs.rates import Stage
 from server.latents import LATENT_TYPE, read_latents, write_latents
 from server.packaging import MultipartWriter
-from server.work import Making, Packed, Prepared, digest_of, sha256_of
+from server.work import Making, Packed, Prepared, digest_of, sha256_of, write_audio
 from storage.entry import Part
 
 SAME_SONGS: Final = "All songs are the same, since semantic_tokens leave nothing to draw; ask for synth_batch_size in place of lm_batch_size."
@@ -175,14 +174,7 @@ def _write_track(
         part.write(json.dumps(track.replay, ensure_ascii=False).encode())
     name = f"{stem}.{extension(request.output_format)}"
     with writer.part("audio", index, content_type(request.output_format), name, track.seconds) as part:
-        _encode(track, request, part, making.control)
+        write_audio(track.samples, track.sample_rate_hz, request, part, making.control)
     if request.output == "latents" and track.latents is not None:
         with writer.part("latents", index, LATENT_TYPE, f"{stem}.f32", track.seconds) as part:
             write_latents(track.latents, part)
-
-
-def _encode(track: Track, request: SongRequest, sink: BinaryIO, control: Control) -> None:
-    control.report("encoding", 0.0)
-    rate, kind, bitrate = track.sample_rate_hz, request.output_format, request.mp3_bitrate
-    encode(track.samples, rate, kind, bitrate, sink, control.check_cancelled)
-    control.report("encoding", 1.0)

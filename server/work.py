@@ -6,8 +6,9 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import BinaryIO
+from typing import BinaryIO, Protocol
 
+from engine.audio import Samples, encode
 from engine.control import Control
 from server.jobs.rates import Stage
 from storage.entry import JSON, Part
@@ -86,3 +87,22 @@ def digest_of(operation: str, fields: Mapping[str, object]) -> str:
 def sha256_of(raw: bytes | bytearray | memoryview) -> str:
     """The digest of what was uploaded, to stand in a request's own."""
     return hashlib.sha256(raw).hexdigest()
+
+
+class Sounding(Protocol):
+    """What a request says of the form of its audio."""
+
+    @property
+    def output_format(self) -> str:
+        """As `engine.audio.encode` names it."""
+
+    @property
+    def mp3_bitrate(self) -> int:
+        """In kbit/s, of mp3 and opus."""
+
+
+def write_audio(samples: Samples, rate_hz: int, asked: Sounding, sink: BinaryIO, control: Control) -> None:
+    """Encode samples (N, C) as was asked, in phase `encoding`."""
+    control.report("encoding", 0.0)
+    encode(samples, rate_hz, asked.output_format, asked.mp3_bitrate, sink, control.check_cancelled)
+    control.report("encoding", 1.0)
