@@ -22,7 +22,7 @@ from engine.yue2.network.backbone import Decoder
 from engine.yue2.network.kv_cache import KvCache
 from engine.yue2.network.precision import Precision
 from engine.yue2.network.rotary import Rotary
-from engine.yue2.network.weights import SLICE_VALUES, load_acoustic, load_decoder
+from engine.yue2.network.weights import load_acoustic, load_decoder, slice_rows
 from engine.yue2.stages import ACOUSTIC_PART, DECODER_PART, ENCODER_PART, LOADING, VAE_PART
 from engine.yue2.vae.autoencoder import Vae
 
@@ -186,6 +186,4 @@ def _is_encoder(name: str) -> bool:
 
 def _slices(shape: tuple[int, ...]) -> int:
     """How many slices the loader cuts a tensor into."""
-    rows = shape[0]
-    step = max(1, SLICE_VALUES // (prod(shape) // rows))
-    return -(-rows // step)
+    return -(-shape[0] // slice_rows(prod(shape[1:])))

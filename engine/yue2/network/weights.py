@@ -168,13 +168,18 @@ class _Source:
 
     def _fill(self, target: torch.Tensor, stored: torch.Tensor) -> None:
         """Copy slice by slice, so that a stop is heard and no second copy of the whole is made."""
-        step = max(1, SLICE_VALUES // stored[0].numel())
+        step = slice_rows(stored[0].numel())
         for first in range(0, len(stored), step):
             self.check()
             part, source = target[first : first + step], stored[first : first + step]
             part.copy_(source)
             if part.dtype is torch.float16 and not part.is_meta and not _is_finite(part):
                 raise NumericalError(overflow(self.precision) if _is_finite(source) else DAMAGED)
+
+
+def slice_rows(row_values: int) -> int:
+    """How many rows of so many values are copied between two checks."""
+    return max(1, SLICE_VALUES // row_values)
 
 
 def _is_finite(tensor: torch.Tensor) -> bool:
