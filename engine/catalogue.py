@@ -1,7 +1,5 @@
 """Which models are present, and what a client is told about them."""
 
-from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Final
 
 from pydantic import JsonValue
@@ -9,27 +7,10 @@ from pydantic import JsonValue
 from engine.errors import InvalidRequest, MissingExtra, UnknownModel
 from engine.sketch.pipeline import SketchModel
 from engine.song_model import SongCodec, SongModel
+from engine.yue2.options import Yue2Options
 
 YUE2: Final = "yue2"
 HOW_TO_GET_YUE2: Final = "the server has no model of YuE2; set YUE2_MODEL and YUE2_VAE to the folders of its weights and restart it"
-
-
-@dataclass(frozen=True, slots=True)
-class Weights:
-    """Where the weights of YuE2 lie, and how they are to be computed with.
-
-    `device` is auto, cpu, cuda or cuda:N; `precision` auto, bf16, fp16 or fp32; `residency` auto, keep or stage.
-    `digest_file` is where it is kept which files have been verified. `flow_state` is the number format of the acoustic
-    solver's state, fp32, or auto for the device's.
-    """
-
-    model_folder: Path
-    vae_folder: Path
-    device: str
-    precision: str
-    residency: str
-    digest_file: Path
-    flow_state: str = "auto"
 
 
 class Catalogue:
@@ -76,18 +57,18 @@ class Catalogue:
             model.unload()
 
 
-def open_catalogue(weights: Weights | None) -> Catalogue:
-    """The built-in band and, with weights, YuE2, whose folders are checked but not yet loaded.
+def open_catalogue(options: Yue2Options | None) -> Catalogue:
+    """The built-in band and, with options, YuE2, whose folders are checked but not yet loaded.
 
     Raises CheckpointError, DeviceError, MissingExtra.
     """
-    return Catalogue(yue2=None if weights is None else _open_yue2(weights))
+    return Catalogue(yue2=None if options is None else _open_yue2(options))
 
 
-def _open_yue2(weights: Weights) -> SongCodec:
+def _open_yue2(options: Yue2Options) -> SongCodec:
     """Imports torch, which takes seconds and may not be there."""
     try:
-        from engine.yue2.pipeline import Yue2Options, open_yue2
+        from engine.yue2.pipeline import open_yue2
     except ModuleNotFoundError as error:
         raise MissingExtra(error.name or "torch") from error
-    return open_yue2(Yue2Options(**asdict(weights)))
+    return open_yue2(options)

@@ -8,9 +8,10 @@ from importlib.metadata import version
 
 from starlette.routing import BaseRoute
 
-from engine.catalogue import Catalogue, Weights, open_catalogue
+from engine.catalogue import Catalogue, open_catalogue
 from engine.errors import CheckpointError, DeviceError, MissingExtra
 from engine.request import DRAWN_SEED_LIMIT
+from engine.yue2.options import Yue2Options
 from server.app import build_app
 from server.codec_operations import CodecOperations
 from server.connection import DEFAULT_TIMEOUTS
@@ -54,11 +55,11 @@ def opened(settings: Settings) -> Catalogue:
         raise SettingsError(str(error)) from error
 
 
-def weights_of(settings: Settings) -> Weights | None:
+def weights_of(settings: Settings) -> Yue2Options | None:
     """What the settings tell of YuE2's weights; None where there are none."""
     if settings.model is None or settings.vae is None:
         return None
-    return Weights(
+    return Yue2Options(
         model_folder=settings.model.absolute(),
         vae_folder=settings.vae.absolute(),
         device=settings.device,

@@ -26,7 +26,8 @@ from engine.yue2.files.config import ModelConfig, read_model_config, read_vae_co
 from engine.yue2.files.tensors import acoustic_names, decoder_names, model_tensors, vae_tensors
 from engine.yue2.machine.device import choose_device
 from engine.yue2.network.precision import Precision, choose
-from engine.yue2.pipeline import Yue2Options, open_yue2
+from engine.yue2.options import Yue2Options
+from engine.yue2.pipeline import open_yue2
 from engine.yue2.stages import ACOUSTIC, DECODING, LOADING, SCORE, SEMANTIC
 
 STATUS = Path("/proc/self/status")

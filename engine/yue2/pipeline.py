@@ -1,8 +1,7 @@
 """The YuE2 model: a score, semantic codes, acoustic latents and sound, in this order, as `engine.song_model` asks."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import replace
 
 import torch
 from pydantic import JsonValue
@@ -26,6 +25,7 @@ from engine.yue2.machine.economy import Economy
 from engine.yue2.machine.memory import BRANCHES
 from engine.yue2.mastering import Mastering
 from engine.yue2.network.precision import choose
+from engine.yue2.options import Yue2Options
 from engine.yue2.parts import Parts, Source
 from engine.yue2.rendering import Renderer, state_dtype
 from engine.yue2.stages import (
@@ -53,22 +53,6 @@ from engine.yue2.stages import (
 from engine.yue2.text.prompt import Prompts, guidance
 from engine.yue2.text.tokenizer import Tokenizer
 from engine.yue2.writing import Draft, Writer
-
-
-@dataclass(frozen=True, slots=True)
-class Yue2Options:
-    """Where the two checkpoints lie, what is wished for, and the file that remembers which weights were verified.
-
-    `flow_state` is the number format of the solver's state: fp32, or auto for that of the residual stream.
-    """
-
-    model_folder: Path
-    vae_folder: Path
-    digest_file: Path
-    device: str = "auto"
-    precision: str = "auto"
-    residency: str = "auto"
-    flow_state: str = "auto"
 
 
 def open_yue2(options: Yue2Options) -> "Yue2Model":

@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from engine.catalogue import Catalogue, Weights, open_catalogue
+from engine.catalogue import Catalogue, open_catalogue
 from engine.errors import InvalidRequest, MissingExtra, UnknownModel
+from engine.yue2.options import Yue2Options
 from tests.server.yue2_double import Yue2Double
 
 
@@ -72,4 +73,4 @@ def test_without_weights_there_is_the_band_alone() -> None:
 def test_a_missing_library_says_how_to_install_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "engine.yue2.pipeline", None)
     with pytest.raises(MissingExtra, match=r"\.venv/bin/pip install -c constraints\.txt -e '\.\[yue2\]'"):
-        open_catalogue(Weights(tmp_path, tmp_path, "cpu", "auto", "auto", tmp_path / "digests.json"))
+        open_catalogue(Yue2Options(tmp_path, tmp_path, tmp_path / "digests.json", "cpu"))

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from engine import catalogue
-from engine.catalogue import Weights
 from engine.errors import CheckpointError, DeviceError, EngineError, MissingExtra
+from engine.yue2.options import Yue2Options
 from server.errors import SettingsError
 from server.serve import opened, weights_of
 from server.settings import load
@@ -44,7 +44,7 @@ def test_the_settings_tell_of_the_weights(tmp_path: Path, monkeypatch: pytest.Mo
     environ = {"YUE2_MODEL": "yue2", "YUE2_VAE": "/vae", "YUE2_DEVICE": "cuda:1", "YUE2_PRECISION": "fp16"}
     told = weights_of(load(environ | WISHES))
     digests = tmp_path / "state" / "digests.json"
-    assert told == Weights(tmp_path / "yue2", Path("/vae"), "cuda:1", "fp16", "stage", digests, "fp32")
+    assert told == Yue2Options(tmp_path / "yue2", Path("/vae"), digests, "cuda:1", "fp16", "stage", "fp32")
     assert weights_of(load({})) is None
     assert opened(load({})).default_id == "sketch"
 
@@ -60,7 +60,7 @@ def test_the_settings_tell_of_the_weights(tmp_path: Path, monkeypatch: pytest.Mo
 def test_weights_that_cannot_be_used_stop_the_start_like_a_wrong_setting(
     error: EngineError, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def broken(weights: Weights) -> None:
+    def broken(weights: Yue2Options) -> None:
         raise error
 
     monkeypatch.setattr(catalogue, "_open_yue2", broken)

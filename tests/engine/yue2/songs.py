@@ -7,7 +7,8 @@ import numpy as np
 
 from engine.request import Scalar, SongRequest, read_song
 from engine.song_model import Track
-from engine.yue2.pipeline import Yue2Model, Yue2Options, open_yue2
+from engine.yue2.options import Yue2Options
+from engine.yue2.pipeline import Yue2Model, open_yue2
 
 SCORE = {"min_tokens": 2, "max_tokens": 3}
 CODES = {"min_tokens": 3, "max_tokens": 4}

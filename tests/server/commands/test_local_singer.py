@@ -10,12 +10,13 @@ import soundfile
 from pydantic import JsonValue
 from rich.console import Console
 
-from engine.catalogue import Catalogue, Weights
+from engine.catalogue import Catalogue
 from engine.control import Control
 from engine.errors import InvalidRequest, UnknownModel
 from engine.request import SongRequest
 from engine.sketch.pipeline import SketchModel
 from engine.song_model import Latents, Track
+from engine.yue2.options import Yue2Options
 from server.commands.bar import Bar
 from server.commands.local_singer import LocalSinger, local_singer
 from server.errors import SettingsError
@@ -95,9 +96,9 @@ def test_notes_are_told_once(bar: Bar, capsys: pytest.CaptureFixture[str]) -> No
 def test_nothing_is_written_into_the_working_directory(
     monkeypatch: pytest.MonkeyPatch, environ: dict[str, str], kept: str
 ) -> None:
-    opened: list[Weights | None] = []
+    opened: list[Yue2Options | None] = []
 
-    def note(weights: Weights | None) -> Catalogue:
+    def note(weights: Yue2Options | None) -> Catalogue:
         opened.append(weights)
         return Catalogue()
 
