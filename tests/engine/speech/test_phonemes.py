@@ -1,0 +1,77 @@
+"""Words become phonemes as hibari reads them, and stay the words that were written."""
+
+import re
+
+import pytest
+from hibari.g2p import G2P
+
+from engine.speech.phonemes import Phonemic, Phonemiser
+
+PLAIN = (
+    "Hello there.",
+    "On the 3rd of March 2024, 1,250 people paid $9.99 each to hear it read at 7:30 pm.",
+    "“Well,” she said, “I don't know (really).”",
+    "Dr. Smith lives at 5 Main St. near the lake, with 3 dogs & a cat.",
+    "The wind can wind through the gap; I read what you read.",
+    "An apple, the orange, the pear: used to be used to it!",
+    "Is it 50% off? No — it's £3.50, or half of 7.",
+    "In 1969 they went, and by 2001 they had come back from the U.S. to stay.",
+)
+
+
+@pytest.fixture(scope="module")
+def reference() -> G2P:
+    """hibari's own reading."""
+    return G2P()
+
+
+def side_by_side(entries: tuple[Phonemic, ...]) -> str:
+    return "".join(entry.phonemes + entry.after for entry in entries)
+
+
+@pytest.mark.parametrize("line", PLAIN)
+def test_a_line_is_read_as_hibari_reads_it(phonemiser: Phonemiser, reference: G2P, line: str) -> None:
+    assert side_by_side(phonemiser.read(line)) == re.sub(" +", " ", reference(line))
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("Hello there.", ["Hello", "there"]),
+        ("“Well,” she said (twice)…", ["Well", "she", "said", "twice"]),
+        ("It costs $9.99 or 50%.", ["It", "costs", "$9.99", "or", "50%"]),
+        ("In the U.S. it is -5 °C.", ["In", "the", "U.S.", "it", "is", "-5", "°C"]),
+    ],
+)
+def test_words_stay_as_they_were_written(phonemiser: Phonemiser, line: str, words: list[str]) -> None:
+    entries = phonemiser.read(line)
+    assert [entry.text for entry in entries if entry.text] == words
+    assert all(entry.phonemes for entry in entries if entry.text)
+
+
+def test_a_number_is_one_word_of_several_spoken(phonemiser: Phonemiser) -> None:
+    first, second = phonemiser.read("1969, yes")
+    assert (first.text, first.after) == ("1969", ", ")
+    assert first.phonemes.count(" ") == 2
+    assert second == Phonemic("yes", "jˈɛs", "")
+
+
+def test_punctuation_that_opens_a_line_has_an_entry_without_text(phonemiser: Phonemiser) -> None:
+    opening, word = phonemiser.read("(yes)")
+    assert opening == Phonemic("", "", "(")
+    assert word == Phonemic("yes", "jˈɛs", ")")
+
+
+def test_a_blank_line_has_no_words(phonemiser: Phonemiser) -> None:
+    assert phonemiser.read(" \t ") == ()
+
+
+def test_a_link_does_not_set_the_phonemes(phonemiser: Phonemiser) -> None:
+    assert "zzz" not in side_by_side(phonemiser.read("[cat](/zzz/)"))
+
+
+def test_reading_again_after_unloading() -> None:
+    reader = Phonemiser(british=True)
+    before = reader.read("car")
+    reader.unload()
+    assert reader.read("car") == before == (Phonemic("car", "kˈɑː", ""),)
