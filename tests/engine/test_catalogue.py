@@ -8,6 +8,7 @@ import pytest
 from engine.catalogue import Catalogue, open_catalogue
 from engine.errors import InvalidRequest, MissingExtra, UnknownModel
 from engine.yue2.options import Yue2Options
+from tests.server.sound_doubles import SpeechDouble, TranscriptionDouble
 from tests.server.yue2_double import Yue2Double
 
 
@@ -61,9 +62,53 @@ def test_the_codec_is_that_of_yue2() -> None:
 
 
 def test_every_model_gives_its_memory_back() -> None:
-    yue2 = Yue2Double()
-    Catalogue(yue2=yue2).unload()
-    assert yue2.unloaded == 1
+    yue2, spoken, heard = Yue2Double(), SpeechDouble(), TranscriptionDouble()
+    Catalogue(yue2=yue2, speech=[spoken], transcription=[heard]).unload()
+    assert (yue2.unloaded, spoken.unloaded, heard.unloaded) == (1, 1, 1)
+
+
+class SecondSpeech(SpeechDouble):
+    id = "second"
+
+
+def test_models_of_speech_and_transcription_have_a_default_of_their_own() -> None:
+    first, second, heard = SpeechDouble(), SecondSpeech(), TranscriptionDouble()
+    catalogue = Catalogue(speech=[first, second], transcription=[heard])
+    assert catalogue.speech("") is catalogue.speech("spoken") is first
+    assert catalogue.speech("second") is second
+    assert catalogue.transcription("") is catalogue.transcription("heard") is heard
+    assert [model["id"] for model in catalogue.describe()] == ["sketch", "spoken", "second", "heard"]
+    assert catalogue.default_ids == {
+        "synth": "sketch",
+        "plan": "sketch",
+        "sketch": "sketch",
+        "speech": "spoken",
+        "transcribe": "heard",
+    }
+    assert set(Catalogue().default_ids) == {"synth", "plan", "sketch"}
+
+
+def test_a_model_asked_for_what_another_kind_does_says_so() -> None:
+    catalogue = Catalogue(speech=[SpeechDouble(), SecondSpeech()], transcription=[TranscriptionDouble()])
+    with pytest.raises(
+        InvalidRequest, match="'sketch' is not one that speaks; name 'spoken' or 'second', or leave"
+    ):
+        catalogue.speech("sketch")
+    with pytest.raises(InvalidRequest, match="'spoken' is not one that writes down speech; name 'heard'"):
+        catalogue.transcription("spoken")
+    with pytest.raises(InvalidRequest, match="'heard' is not one that makes songs; name 'sketch'") as caught:
+        catalogue.model("heard")
+    assert caught.value.field == "model"
+    with pytest.raises(InvalidRequest, match="'sketch' is not one that speaks; none does here"):
+        Catalogue().speech("sketch")
+
+
+def test_an_unknown_model_of_a_kind_is_named_with_those_of_its_kind() -> None:
+    catalogue = Catalogue(speech=[SpeechDouble()])
+    with pytest.raises(UnknownModel, match="'loud' here; choose one of: spoken"):
+        catalogue.speech("loud")
+    with pytest.raises(UnknownModel, match="no model here writes down speech"):
+        catalogue.transcription("")
 
 
 def test_without_weights_there_is_the_band_alone() -> None:
