@@ -7,7 +7,7 @@ import io
 import re
 from collections.abc import Iterable, Mapping
 from contextlib import aclosing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 from python_multipart.exceptions import FormParserError
@@ -30,12 +30,13 @@ _BOUNDARY: Final = re.compile(rb"[\x20-\x7e]{0,69}[\x21-\x7e]")
 
 @dataclass(frozen=True, slots=True)
 class PartRule:
-    """A part that a form has: its name, how large it may be, and which content types it may have beside none."""
+    """A part that a form has: its name, how large it may be, which content types it may have beside none, whether it must be there."""
 
     name: str
     max_bytes: int
     types: re.Pattern[str]
     wanted: str  # the types, in words
+    required: bool = True
 
     def check_type(self, content_type: str) -> None:
         """Raise UnsupportedMedia for another type."""
@@ -56,6 +57,12 @@ AUDIO_PART: Final = PartRule(
     re.compile(r"audio/[\w.+-]+|application/(octet-stream|ogg)", re.ASCII),
     "an audio file with a type such as audio/flac or application/octet-stream",
 )
+OPTIONS_PART: Final = replace(REQUEST_PART, required=False)
+RECORDING_PART: Final = replace(
+    AUDIO_PART,
+    types=re.compile(r"(audio|video)/[\w.+-]+|application/(octet-stream|ogg)", re.ASCII),
+    wanted="an audio or video file with a type such as audio/flac, video/mp4 or application/octet-stream",
+)
 LATENTS_PART: Final = PartRule(
     "latents", MAX_LATENT_BYTES, re.compile("application/octet-stream"), "application/octet-stream"
 )
@@ -68,7 +75,7 @@ def is_form(request: Request) -> bool:
 
 
 async def read_form(request: Request, rules: Iterable[PartRule]) -> dict[str, io.BytesIO]:
-    """The parts of the form by their names: all of the rules', each once and at its start.
+    """The parts of the form by their names: all of the rules' that are required, each once at most and at its start.
 
     Raises BodyTooLarge, InvalidForm, UnsupportedMedia, UnknownField, InvalidRequest; Starlette's ClientDisconnect.
     """
@@ -159,7 +166,7 @@ class _FormReader:
         if not self._ended:
             raise InvalidForm("it ends before its closing boundary")
         for rule in self._rules.values():
-            if rule.name not in self._parts:
+            if rule.required and rule.name not in self._parts:
                 raise InvalidRequest(rule.name, f"The form has no part {rule.name!r}; add it.")
         for part in self._parts.values():
             part.seek(0)

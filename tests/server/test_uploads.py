@@ -14,7 +14,16 @@ from starlette.types import Message
 from engine.errors import EngineError, InvalidRequest, UnknownField
 from server import uploads
 from server.errors import BodyTooLarge, EdgeError, InvalidForm, UnsupportedMedia
-from server.uploads import AUDIO_PART, REQUEST_PART, PartRule, is_form, read_file, read_form
+from server.uploads import (
+    AUDIO_PART,
+    OPTIONS_PART,
+    RECORDING_PART,
+    REQUEST_PART,
+    PartRule,
+    is_form,
+    read_file,
+    read_form,
+)
 
 ONE = PartRule("one", 100, re.compile("text/plain"), "text/plain")
 TWO = PartRule("two", 100_000, re.compile("application/octet-stream"), "application/octet-stream")
@@ -102,6 +111,26 @@ def test_every_part_stands_once(body: bytes, kind: type[InvalidRequest], field: 
     with pytest.raises(kind) as caught:
         form_of(body)
     assert caught.value.field == field
+
+
+@pytest.mark.parametrize(("options", "names"), [(b"", {"audio"}), (part("request"), {"audio", "request"})])
+def test_a_part_that_is_not_required_may_be_left_out(options: bytes, names: set[str]) -> None:
+    sent = request([part("audio") + options + b"--xyz--"])
+    assert set(asyncio.run(read_form(sent, [RECORDING_PART, OPTIONS_PART]))) == names
+
+
+def test_such_a_part_stands_once_all_the_same() -> None:
+    sent = request([part("request") * 2 + part("audio") + b"--xyz--"])
+    with pytest.raises(InvalidRequest, match="has the part 'request' twice"):
+        asyncio.run(read_form(sent, [RECORDING_PART, OPTIONS_PART]))
+
+
+@pytest.mark.parametrize("kind", ["audio/x-m4a", "video/mp4", "video/webm", "application/ogg", ""])
+def test_a_recording_may_come_as_video(kind: str) -> None:
+    RECORDING_PART.check_type(kind)
+    for wrong in ("image/png", "text/plain", "video/", "application/mp4"):
+        with pytest.raises(UnsupportedMedia, match=r"such as audio/flac, video/mp4 or .* as 'audio'"):
+            RECORDING_PART.check_type(wrong)
 
 
 def test_a_part_has_its_own_size_and_type() -> None:
