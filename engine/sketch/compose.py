@@ -165,7 +165,8 @@ def _write(passage: Passage, music: Music, setting: Setting, cadence: Cadence, c
 def _sing(phrase: Phrase, motif: Motif, place: Place) -> list[Tone]:
     bounds = RANGES[place.setting.style.register]
     words = [_lyric(syllable) for syllable in phrase.syllables]
-    return _line(words, motif, place, bounds, upbeat=phrase.upbeat)
+    pulls = [syllable.stress for syllable in phrase.syllables]
+    return _line(words, motif, place, bounds, upbeat=phrase.upbeat, stresses=pulls)
 
 
 def _play(notes: int, motif: Motif, place: Place) -> list[Tone]:
@@ -175,11 +176,19 @@ def _play(notes: int, motif: Motif, place: Place) -> list[Tone]:
 
 
 def _line(
-    words: Sequence[str], motif: Motif, place: Place, bounds: tuple[int, int], *, upbeat: bool
+    words: Sequence[str],
+    motif: Motif,
+    place: Place,
+    bounds: tuple[int, int],
+    *,
+    upbeat: bool,
+    stresses: Sequence[float] = (),
 ) -> list[Tone]:
     grid, key = place.setting.grid, place.setting.key
     closing = place.cadence != "open"
-    starts = onsets(grid, len(words), place.bars, motif.weights, upbeat=upbeat, closing=closing)
+    starts = onsets(
+        grid, len(words), place.bars, motif.weights, upbeat=upbeat, closing=closing, stresses=stresses
+    )
     spans = lengths(grid, starts, place.bars, hold=place.cadence == "end")
     goal = key.tonic if place.cadence in ("full", "end") else ""
     line = pitch_line(motif, grid, starts, spans, place.chord, bounds, goal)

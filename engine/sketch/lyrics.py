@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from unicodedata import category
 
 from engine.control import Check, unchecked
+from engine.sketch.stress import HALF, stresses
 from engine.sketch.syllables import syllables
 
 HEADING = re.compile(r"\s*\[([^\[\]]{1,80})\]\s*(.*)")
@@ -55,10 +56,11 @@ LONGEST_NAME = 40
 
 @dataclass(frozen=True, slots=True)
 class Syllable:
-    """One sung syllable; `ends_word` is false where the word goes on."""
+    """One sung syllable; `ends_word` is false where the word goes on, `stress` is from 0 to 1."""
 
     text: str
     ends_word: bool = True
+    stress: float = field(default=HALF, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +143,10 @@ def read_line(row: str, check: Check = unchecked) -> Line:
     for word in words:
         check()
         parts = syllables(word)
-        found.extend(Syllable(part, part_end == len(parts)) for part_end, part in enumerate(parts, start=1))
+        found.extend(
+            Syllable(part, part_end == len(parts), stress)
+            for part_end, (part, stress) in enumerate(zip(parts, stresses(parts), strict=True), start=1)
+        )
     return Line(tuple(found))
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from operator import itemgetter
 from types import MappingProxyType
 
 from engine.sketch.vocabulary import Meter
@@ -12,6 +13,9 @@ EIGHTH = 2
 SINGING_RATE = 3.0  # syllables a second that come easily
 FASTEST_RATE = 4.5  # syllables a second before a line is given more bars
 HURRIED_RATE = 7.0  # where a song has to fit a short time
+SHORTEST_SECONDS = 0.13  # of a syllable that is still understood
+STRESS_PULL = 3.0  # how much a syllable's stress counts beside the weight of its place
+NEUTRAL_STRENGTH = 2.6  # places above it draw stressed syllables, those below the others
 CLOSING_STEPS = 6  # what a phrase keeps for its last syllable and a breath
 LONGEST_STEPS, LONGEST_CLOSE, BREATH = 12, 8, 4
 ANCHORS: Mapping[Meter, tuple[int, ...]] = MappingProxyType(
@@ -95,27 +99,57 @@ class Grid:
     def capacity(self, bars: int, *, hurried: bool = False) -> int:
         """How many syllables a phrase of `bars` bars holds, an upbeat included."""
         last = self.endings(bars)[-1]
-        slots = last // (1 if hurried else EIGHTH)
+        slots = last // (1 if hurried and self.step_seconds >= SHORTEST_SECONDS else EIGHTH)
         rate = HURRIED_RATE if hurried else FASTEST_RATE
         return max(1, min(slots, 1 + int(rate * last * self.step_seconds)))
 
 
 def onsets(
-    grid: Grid, count: int, bars: int, weights: Sequence[float], *, upbeat: bool, closing: bool
+    grid: Grid,
+    count: int,
+    bars: int,
+    weights: Sequence[float],
+    *,
+    upbeat: bool,
+    closing: bool,
+    stresses: Sequence[float] = (),
 ) -> list[int]:
-    """Where `count` syllables begin, in steps; the heaviest places in front of the last syllable are taken.
+    """Where `count` syllables begin, in steps: on the heaviest places, the stressed ones on the strong ones.
 
-    `count` is at most the hurried capacity of `bars` bars. An upbeat leaves the bar's first place
-    empty; a closing phrase ends in its last bar.
+    `count` is at most the hurried capacity of `bars` bars. An upbeat leaves the bar's first place empty; a closing
+    phrase ends in its last bar. `stresses` are those of the syllables, 0 to 1 (none: nobody sings). A last syllable
+    without stress comes after the strong place, on which the one before it falls.
     """
     last, slot = _last_onset(grid, count, bars, upbeat=upbeat, closing=closing)
-    places = range(slot if upbeat and last >= 2 * slot else 0, last, slot)
-    heaviest = sorted(places, key=lambda place: (-weights[place], place))[: count - 1]
-    chosen = set(heaviest)
-    if upbeat and chosen and slot not in chosen and slot in places:
-        chosen.remove(min(chosen))
-        chosen.add(slot)
-    return [*sorted(chosen), last]
+    pulls = list(stresses) or [0.5] * count
+    tail = [last]
+    if count > 2 and pulls[-1] < 0.5 < pulls[-2]:
+        room = bars * grid.bar - last
+        tail = [last, last + (grid.beat if room - grid.beat >= CLOSING_STEPS else EIGHTH)]
+    lead = upbeat and last >= 2 * slot and count > len(tail)
+    head = [slot] if lead and slot < last else []
+    places = range(slot + slot if head else slot if lead else 0, last, slot)
+    free = pulls[len(head) : count - len(tail)]
+    return [*head, *_placed(grid, free, places, weights), *tail]
+
+
+def _placed(grid: Grid, pulls: Sequence[float], places: Sequence[int], weights: Sequence[float]) -> list[int]:
+    """The ascending places, one for each syllable, whose weights are largest, stress and strength agreeing."""
+    if not pulls:
+        return []
+    room = len(places) - len(pulls)
+    lines: list[tuple[float, tuple[int, ...]]] = [(0.0, ())] * (
+        room + 1
+    )  # the best so far, by places left out
+    for index, pull in enumerate(pulls):
+        longer, best = list[tuple[float, tuple[int, ...]]](), lines[0]
+        for skipped, line in enumerate(lines):
+            best = max(best, line, key=itemgetter(0))
+            place = places[index + skipped]
+            agreement = STRESS_PULL * (pull - 0.5) * (grid.strength(place) - NEUTRAL_STRENGTH)
+            longer.append((best[0] + weights[place] + agreement, (*best[1], place)))
+        lines = longer
+    return list(max(lines, key=itemgetter(0))[1])
 
 
 def _last_onset(grid: Grid, count: int, bars: int, *, upbeat: bool, closing: bool) -> tuple[int, int]:

@@ -1,5 +1,7 @@
 """Syllables find their places on the grid of any meter."""
 
+from itertools import pairwise
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -68,3 +70,30 @@ def test_any_number_within_capacity_is_placed(
         assert min(spans) >= 1
         assert all(end <= after for end, after in zip(ends, [*starts[1:], bars * grid.bar], strict=True))
     assert ends[-1] == bars * grid.bar
+
+
+def test_stressed_syllables_fall_on_strong_places() -> None:
+    grid = Grid((4, 4), 90)
+    flat = [grid.strength(step) for step in range(32)]
+    weak, strong = 0.0, 1.0
+    # "the ROSE has CLOSED its WEA-ry EYES" against the same number of syllables that begin with the strong one
+    iambs = onsets(grid, 8, 2, flat, upbeat=False, closing=False, stresses=[weak, strong] * 4)
+    trochees = onsets(grid, 7, 2, flat, upbeat=False, closing=False, stresses=[strong, weak] * 3 + [strong])
+    assert all(grid.strength(place) >= 3 for place in [*iambs[1::2], *trochees[0::2]])
+    assert all(grid.strength(place) < 3 for place in [*iambs[0::2], *trochees[1::2]])
+
+
+def test_a_last_syllable_without_stress_follows_the_strong_place() -> None:
+    grid = Grid((4, 4), 90)
+    flat = [grid.strength(step) for step in range(32)]
+    starts = onsets(grid, 4, 2, flat, upbeat=False, closing=False, stresses=[0.0, 1.0, 1.0, 0.0])
+    assert starts[-2] in grid.strong_places(2)
+    assert starts[-1] == starts[-2] + grid.beat
+
+
+@pytest.mark.parametrize("tempo", [90, 120, 150, 220])
+def test_no_syllable_is_too_short_to_be_understood(tempo: float) -> None:
+    grid = Grid((4, 4), tempo)
+    count = grid.capacity(2, hurried=True)
+    starts = onsets(grid, count, 2, [1.0] * 32, upbeat=False, closing=False)
+    assert min(after - before for before, after in pairwise(starts)) * grid.step_seconds >= 0.13
