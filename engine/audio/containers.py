@@ -1,0 +1,130 @@
+"""Sound tracks of files that libsndfile does not read (AAC, M4A, WebM, video) by FFmpeg, where PyAV is installed.
+
+A file chosen by a stranger reaches FFmpeg here, so it may open only the formats and codecs listed, and nothing beside
+the file itself: playlists and references to other addresses are not followed.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import chain
+from pathlib import Path
+from typing import Any, BinaryIO, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.errors import InvalidRequest
+
+FORMATS: Final = (
+    "aac,ac3,aiff,amr,asf,avi,caf,eac3,flac,flv,loas,matroska,mov,mp3,mp4,mpeg,mpegts,ogg,wav,webm,wv,3gp,m4a"
+)
+CODECS: Final = (
+    "aac,aac_latm,ac3,alac,amrnb,amrwb,eac3,flac,mp1float,mp2float,mp3float,opus,pcm_alaw,pcm_f32le,pcm_mulaw,"
+    "pcm_s16be,pcm_s16le,pcm_s24le,pcm_s32le,vorbis,wavpack,wmapro,wmav1,wmav2"
+)
+INSTALLATION: Final = ".venv/bin/pip install -c constraints.txt -e '.[containers]'"
+BROKEN: Final = "The audio is damaged or cut short; send the whole file again."
+_KNOW_LENGTH: Final = ("mov,mp4,m4a,3gp,3g2,mj2", "matroska,webm")  # the others' is a guess by FFmpeg
+_LEAST_PART: Final = (
+    0.98  # of the length told, less one second: tracks may be a little shorter than their file
+)
+_GUARDS: Final = {  # options of FFmpeg's demuxers (ffmpeg.org/ffmpeg-formats.html)
+    "format_whitelist": FORMATS,
+    "codec_whitelist": CODECS,
+    "protocol_whitelist": "file",
+    "probesize": str(5 * 2**20),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One channel of sound at the rate it has in its file; `seconds` is None where the file does not say."""
+
+    rate_hz: int
+    seconds: float | None
+    blocks: Iterator[NDArray[np.float32]]  # each (N,)
+
+
+@contextmanager
+def container_blocks(source: Path | BinaryIO, field: str, reason: str) -> Iterator[Source]:
+    """The first sound track of a file that libsndfile refused for `reason`.
+
+    Raises InvalidRequest, naming `field`, where PyAV is not installed, FFmpeg cannot read it either, or there is no
+    sound in it; and while blocks are read, where the file is damaged.
+    """
+    try:
+        import av
+    except ImportError as error:
+        raise _uninstalled(field, reason) from error
+    try:
+        container = av.open(
+            str(source) if isinstance(source, Path) else source,
+            mode="r",
+            container_options=_GUARDS,
+            metadata_errors="ignore",
+        )
+    except (av.FFmpegError, ValueError) as error:
+        raise _unreadable(field, reason) from error
+    with container:
+        if not container.streams.audio:
+            raise InvalidRequest(field, "There is no sound in the file; send one with a sound track.")
+        track = container.streams.audio[0]
+        to_mono = av.AudioResampler(format="flt", layout="mono", rate=track.rate)
+        blocks = _decoded(container.decode(track), to_mono.resample, (av.FFmpegError, ValueError), field)
+        seconds = _seconds(track.duration, track.time_base, container.duration)
+        if container.format.name in _KNOW_LENGTH and (track.duration or len(container.streams) == 1):
+            blocks = _whole(blocks, round((seconds or 0) * track.rate * _LEAST_PART) - track.rate, field)
+        yield Source(track.rate, seconds, blocks)
+
+
+def _whole(blocks: Iterator[NDArray[np.float32]], least: int, field: str) -> Iterator[NDArray[np.float32]]:
+    """The blocks, which FFmpeg ends without a word where a file is cut; at least so many samples must come."""
+    count = 0
+    for block in blocks:
+        count += len(block)
+        yield block
+    if count < least:
+        raise InvalidRequest(field, BROKEN)
+
+
+def _decoded(
+    frames: Iterator[Any],
+    to_mono: Callable[[Any], list[Any]],
+    faults: tuple[type[Exception], ...],
+    field: str,
+) -> Iterator[NDArray[np.float32]]:
+    """Blocks (N,) of the frames, and of what the conversion still holds at their end."""
+    try:
+        for frame in chain(frames, [None]):
+            for part in to_mono(frame):
+                samples = np.asarray(part.to_ndarray(), np.float32).reshape(-1)
+                yield np.clip(np.nan_to_num(samples, nan=0.0, posinf=1.0, neginf=-1.0), -1, 1)
+    except faults as error:
+        raise InvalidRequest(field, BROKEN) from error
+
+
+def _seconds(ticks: int | None, tick: Fraction | None, microseconds: int | None) -> float | None:
+    """The track's length by its own clock, else the file's."""
+    if ticks is not None and tick is not None:
+        return float(ticks * tick)
+    return None if microseconds is None else microseconds / 1_000_000
+
+
+def _uninstalled(field: str, reason: str) -> InvalidRequest:
+    return InvalidRequest(
+        field,
+        f"The audio cannot be read ({_plain(reason)}); send WAV, FLAC, MP3 or Ogg. For M4A, AAC, WebM and video "
+        f"the server needs PyAV: run {INSTALLATION}",
+    )
+
+
+def _unreadable(field: str, reason: str) -> InvalidRequest:
+    return InvalidRequest(
+        field, f"The audio cannot be read ({_plain(reason)}); send WAV, FLAC, MP3, Ogg, M4A or WebM."
+    )
+
+
+def _plain(reason: str) -> str:
+    return reason.rstrip(".").lower() or "format not recognised"
