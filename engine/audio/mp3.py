@@ -5,7 +5,6 @@ binding leaves that frame out; without it a decoded song would begin 1105 sample
 """
 
 import struct
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import BinaryIO
 
@@ -13,48 +12,67 @@ import lameenc
 import numpy as np
 
 from engine.audio.samples import Samples
+from engine.audio.writer import AudioWriter
 from engine.bitrates import MP3_BITRATES_KBPS
 from engine.control import Check
 from engine.errors import InvalidRequest
 
 MP3_RATES_HZ = (8_000, 11_025, 12_000, 16_000, 22_050, 24_000, 32_000, 44_100, 48_000)
 _LOW_RATE_BITRATES_KBPS = (8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160)
-_SLICE_FRAMES = 32_768  # some 10 ms of encoding between two checks
 _QUALITY = 5
 _ATTENUATIONS = ((160, 0.95), (192, 0.97), (224, 0.98))  # up to so many kbit/s
 _ENCODER_DELAY = 576
 _TAG_BYTES = 156
+_NO_FIELDS = 0
 _ALL_FIELDS = 15  # frame count, byte count, seek table and quality are all there
 _STEADY = 1  # revision 0 of the tag, constant bitrate
 
 
-def encode_mp3(
-    samples: Samples, sample_rate_hz: int, bitrate_kbps: int, sink: BinaryIO, check: Check
-) -> None:
-    """Write (N, 1) or (N, 2) samples as one stream at the sink's position and leave the sink at its end.
+class Mp3Writer(AudioWriter):
+    """(N, 1) or (N, 2) samples as one stream of MP3. No samples give no bytes.
 
-    The decoded song is as loud as the samples: LAME turns the level down where bits are few, which is made up for.
-    So values beyond full scale are clipped, and up to 160 kbit/s those beyond 0.95 of it. No samples give no bytes. Where the sample rate allows less than the
-    bitrate, the most it allows is taken. Raises InvalidRequest for a rate that MP3 does not have, and whatever
-    `check`, called before every slice, and the sink raise.
+    The decoded audio is as loud as the samples: LAME turns the level down where bits are few, which is made up for.
+    So values beyond full scale are clipped, and up to 160 kbit/s those beyond 0.95 of it. Where the sample rate allows
+    less than the bitrate, the most it allows is taken. Raises InvalidRequest for a rate that MP3 does not have.
+
+    While it grows, its tag frame tells no length, so that a player hears LAME's delay, some 1,105 samples of silence.
+    LAME holds back less than three of its frames (1,152 samples, half as many below 32 kHz).
     """
-    if sample_rate_hz not in MP3_RATES_HZ:
-        raise InvalidRequest("output_format", f"MP3 cannot hold {sample_rate_hz} Hz; choose another format.")
-    if len(samples) == 0:
-        return
-    origin = sink.tell()
-    tag: TagFrame | None = None
-    encoder = _encoder(sample_rate_hz, bitrate_kbps, samples.shape[1])
-    for octets in _stream(samples, encoder, _make_up(bitrate_kbps), check):
-        if octets and tag is None:
-            tag = TagFrame.before(octets, sample_rate_hz)
-            sink.write(bytes(tag.size))
-        sink.write(octets)
-    if tag is not None:
-        end = sink.tell()
-        sink.seek(origin)
-        sink.write(tag.written(end - origin - tag.size, len(samples)))
-        sink.seek(end)
+
+    def __init__(
+        self, sample_rate_hz: int, channels: int, bitrate_kbps: int, sink: BinaryIO, check: Check
+    ) -> None:
+        super().__init__(channels, check)
+        if sample_rate_hz not in MP3_RATES_HZ:
+            raise InvalidRequest(
+                "output_format", f"MP3 cannot hold {sample_rate_hz} Hz; choose another format."
+            )
+        self._sample_rate_hz = sample_rate_hz
+        self._sink = sink
+        self._origin = sink.tell()
+        self._tag: TagFrame | None = None
+        self._encoder = _encoder(sample_rate_hz, bitrate_kbps, channels)
+        self._gain = _make_up(bitrate_kbps)
+
+    def _put(self, samples: Samples) -> None:
+        self._append(bytes(self._encoder.encode(_pcm(samples, self._gain))))
+
+    def _append(self, octets: bytes) -> None:
+        if octets and self._tag is None:
+            self._tag = TagFrame.before(octets, self._sample_rate_hz)
+            self._sink.write(self._tag.unfinished())
+        self._sink.write(octets)
+
+    def _end(self) -> None:
+        if not self._frames:
+            return
+        self._check()
+        self._append(bytes(self._encoder.flush()))
+        if self._tag is not None:
+            end = self._sink.tell()
+            self._sink.seek(self._origin)
+            self._sink.write(self._tag.written(end - self._origin - self._tag.size, self._frames))
+            self._sink.seek(end)
 
 
 def _encoder(sample_rate_hz: int, bitrate_kbps: int, channels: int) -> lameenc.Encoder:
@@ -71,14 +89,6 @@ def _encoder(sample_rate_hz: int, bitrate_kbps: int, channels: int) -> lameenc.E
 def _make_up(bitrate_kbps: int) -> float:
     """What makes up for LAME's own attenuation at this bitrate (the scale column of its `abr_switch_map`)."""
     return 1 / next((scale for most, scale in _ATTENUATIONS if bitrate_kbps <= most), 1.0)
-
-
-def _stream(samples: Samples, encoder: lameenc.Encoder, gain: float, check: Check) -> Iterator[bytes]:
-    for start in range(0, len(samples), _SLICE_FRAMES):
-        check()
-        yield bytes(encoder.encode(_pcm(samples[start : start + _SLICE_FRAMES], gain)))
-    check()
-    yield bytes(encoder.flush())
 
 
 def _pcm(samples: Samples, gain: float) -> bytes:
@@ -111,6 +121,10 @@ class TagFrame:
         header = stream[:2] + bytes([(own + 1) << 4 | stream[2] & 0x0C, stream[3] & 0xCF])
         return cls(header, sizes[own], place, length, 125 * bitrates[index - 1] / sample_rate_hz)
 
+    def unfinished(self) -> bytes:
+        """The frame's bytes while it is not yet known how long the stream will be: it tells the delay alone."""
+        return self._sealed(struct.pack(">4sI", b"Info", _NO_FIELDS), padding=0, total=0)
+
     def written(self, stream_bytes: int, samples: int) -> bytes:
         """The frame's bytes, for a stream of so many bytes that holds so many samples a channel."""
         frames = round(stream_bytes / self.bytes_a_sample / self.samples_a_frame)
@@ -118,6 +132,9 @@ class TagFrame:
         total = self.size + stream_bytes
         seek_table = bytes(percent * 256 // 100 for percent in range(100))
         tag = struct.pack(">4s3I100sI", b"Info", _ALL_FIELDS, frames, total, seek_table, 0)
+        return self._sealed(tag, padding, total)
+
+    def _sealed(self, tag: bytes, padding: int, total: int) -> bytes:
         tag += struct.pack(">9sB11x", b"LAME3.100", _STEADY)
         tag += (_ENCODER_DELAY << 12 | padding).to_bytes(3, "big")
         tag += struct.pack(">4xI2x", total)  # the checksum of the music is left at 0

@@ -8,8 +8,9 @@ import pytest
 import soundfile
 
 from engine.audio import Samples, decode
-from engine.audio.mp3 import MP3_RATES_HZ, encode_mp3
+from engine.audio.mp3 import MP3_RATES_HZ, Mp3Writer
 from engine.bitrates import MP3_BITRATES_KBPS
+from engine.control import Check, unchecked
 from engine.errors import InvalidRequest
 
 RATE = 48_000
@@ -23,9 +24,14 @@ def music(frames: int, rate_hz: int = RATE, channels: int = 2) -> Samples:
     return np.asarray(wave[:, None] * np.array([1.0, 0.6])[:channels], dtype=np.float32)
 
 
+def write(samples: Samples, rate_hz: int, kbps: int, sink: io.BytesIO, check: Check = unchecked) -> None:
+    with Mp3Writer(rate_hz, samples.shape[1], kbps, sink, check) as writer:
+        writer.write(samples)
+
+
 def encoded(samples: Samples, rate_hz: int = RATE, kbps: int = 128) -> bytes:
     sink = io.BytesIO()
-    encode_mp3(samples, rate_hz, kbps, sink, lambda: None)
+    write(samples, rate_hz, kbps, sink)
     return sink.getvalue()
 
 
@@ -132,7 +138,7 @@ def test_each_slice_is_small_and_preceded_by_a_check() -> None:
             events.append(len(octets))
             return super().write(octets)
 
-    encode_mp3(music(70_000), RATE, 320, Sink(), lambda: events.append(-1))
+    write(music(70_000), RATE, 320, Sink(), lambda: events.append(-1))
     writes = [size for size in events if size >= 0]
     assert events.count(-1) == 4  # three slices and the end
     assert events[0] == -1
@@ -150,5 +156,5 @@ def test_a_check_that_raises_stops_the_encoder_between_slices() -> None:
             raise StopAsked
 
     with pytest.raises(StopAsked):
-        encode_mp3(music(70_000), RATE, 128, sink, check)
+        write(music(70_000), RATE, 128, sink, check)
     assert 0 < sink.tell() < 20_000
