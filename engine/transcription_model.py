@@ -11,7 +11,7 @@ from pydantic import JsonValue
 from engine.control import Control
 from engine.song_model import Expected
 from engine.transcription_request import TranscriptionRequest
-from engine.words import Word
+from engine.words import Word, words_as_json
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +39,34 @@ class Transcript:
     seconds: float
     segments: tuple[Segment, ...]
     notes: tuple[str, ...] = ()
+
+
+def transcript_as_json(transcript: Transcript) -> dict[str, JsonValue]:
+    """A transcript as answers tell it: times to the millisecond, all words once more in one list."""
+    segments: list[JsonValue] = [_segment_as_json(segment) for segment in transcript.segments]
+    return {
+        "text": transcript.text,
+        "language": transcript.language,
+        "language_probability": round(transcript.language_probability, 4),
+        "seconds": round(transcript.seconds, 3),
+        "segments": segments,
+        "words": words_as_json(word for segment in transcript.segments for word in segment.words),
+    }
+
+
+def _segment_as_json(segment: Segment) -> dict[str, JsonValue]:
+    tokens: list[JsonValue] = list(segment.tokens)
+    return {
+        "start": round(segment.start, 3),
+        "end": round(segment.end, 3),
+        "text": segment.text,
+        "words": words_as_json(segment.words),
+        "tokens": tokens,
+        "temperature": segment.temperature,
+        "average_log_probability": round(segment.average_log_probability, 4),
+        "compression_ratio": round(segment.compression_ratio, 4),
+        "no_speech_probability": round(segment.no_speech_probability, 4),
+    }
 
 
 class TranscriptionModel(Protocol):
