@@ -15,6 +15,7 @@ from server.client.answers import JobUpdate, Submission, read_object, read_submi
 from server.client.connection import TRANSFER_SECONDS, Connection
 from server.client.download import Download, Part, Sink, changed
 from server.client.errors import JobCancelled, JobFailed, ResultChanged
+from server.client.forms import form
 from server.client.patience import OnWait, Patience, Surroundings
 
 LONG_POLL_SECONDS = 45.0
@@ -73,11 +74,16 @@ class Client:
         Every sending carries the same Idempotency-Key and the same bytes. Only that makes it right to send again
         after a connection broke and nobody knows whether the job was accepted.
         """
-        key = self._nonce()
-        headers = {"Content-Type": "application/json", "Idempotency-Key": key}
-        body = json.dumps(payload, ensure_ascii=False).encode()
-        request = self._connection.request("POST", operation_path, content=body, headers=headers)
-        return read_submission(self._connection.ask(request, self._patience()), key)
+        return self._submit(
+            operation_path, json.dumps(payload, ensure_ascii=False).encode(), "application/json"
+        )
+
+    def upload(
+        self, operation_path: str, payload: Mapping[str, JsonValue], field: str, filename: str, file: bytes
+    ) -> Submission:
+        """As `submit`, with a file in the form's field of that name; the payload is its part `request`."""
+        sent = form(payload, field, filename, file, secrets.token_hex(16))
+        return self._submit(operation_path, sent.content, sent.content_type)
 
     def look(self, id: str, wait_seconds: float = 0.0) -> JobUpdate:
         """The job as it is, after at most `wait_seconds` of waiting for news; JobLost, Unreachable."""
@@ -122,6 +128,11 @@ class Client:
                 self._connection.bridge(error, patience)
         return download
 
+    def props(self) -> dict[str, JsonValue]:
+        """What the server offers: models, voices, limits; asked for once. Refused, Unreachable, BadAnswer."""
+        request = self._connection.request("GET", "/props")
+        return read_object(self._connection.ask(request, self._patience(0.0)))
+
     def status(self) -> dict[str, JsonValue]:
         """The status snapshot, asked for once; Unreachable where the server does not answer.
 
@@ -129,6 +140,12 @@ class Client:
         """
         request = self._connection.request("GET", self._status_path)
         return read_object(self._connection.ask(request, self._patience(0.0)))
+
+    def _submit(self, operation_path: str, body: bytes, content_type: str) -> Submission:
+        key = self._nonce()
+        headers = {"Content-Type": content_type, "Idempotency-Key": key}
+        request = self._connection.request("POST", operation_path, content=body, headers=headers)
+        return read_submission(self._connection.ask(request, self._patience()), key)
 
     def _look(self, id: str, wait_seconds: float, patience: Patience) -> JobUpdate:
         params = {"id": id, "wait": f"{wait_seconds:g}"} if wait_seconds else {"id": id}

@@ -2,13 +2,13 @@
 
 import json
 import secrets
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 
 from pydantic import JsonValue
 
 from engine.errors import InvalidRequest
+from server.commands.reading import given, text_of
 
 SEED_BITS = 52  # what every reader of JSON numbers keeps
 
@@ -28,8 +28,8 @@ def requested(
     told = {name: value for name, value in fields.items() if value not in ("", None)}
     words: dict[str, JsonValue] = {
         "style": "",
-        "lyrics": _words(lyrics, lyrics_file),
-        "abc": _text(abc_file) if abc_file else "",
+        "lyrics": given(lyrics, lyrics_file),
+        "abc": text_of(abc_file) if abc_file else "",
         "lm_seed": chosen,
         "seed": chosen,
     }
@@ -39,7 +39,7 @@ def requested(
 def replayed(file: Path, changes: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
     """The request that a replay is, with the changes that are not None. Raises InvalidRequest, OSError."""
     try:
-        found = json.loads(_text(file))
+        found = json.loads(text_of(file))
     except ValueError as error:
         raise InvalidRequest("replay", f"{file} is no replay: it is not JSON ({error}).") from error
     if not isinstance(found, dict):
@@ -51,16 +51,3 @@ def replayed(file: Path, changes: Mapping[str, JsonValue]) -> dict[str, JsonValu
                 f"{file} asks for several tracks, of which one can be written here; set its {name} to 1.",
             )
     return found | {name: value for name, value in changes.items() if value is not None}
-
-
-def _words(lyrics: str, lyrics_file: Path | None) -> str:
-    if lyrics_file:
-        return _text(lyrics_file)
-    return sys.stdin.read() if lyrics == "-" else lyrics
-
-
-def _text(file: Path) -> str:
-    try:
-        return file.read_text("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise InvalidRequest("file", f"{file} is not UTF-8 text; save it as UTF-8.") from error

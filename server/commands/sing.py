@@ -30,16 +30,17 @@ def sing(
     replay: options.Replay = None,
     score: options.ScoreFile = None,
     save_replay: options.SaveReplay = None,
+    words: options.Words = None,
     server: options.Server = "",
     key: options.Key = "",
 ) -> None:
     """Make one song and write it to a file.
 
-    YuE2 sings where YUE2_MODEL and YUE2_VAE name its weights, or where the server has it. The built-in band plays without any: there a lead instrument has the singer's part, whose melody the words shape.
+    YuE2 sings where YUE2_MODEL and YUE2_VAE name its weights, or where the server has it. Without any the built-in band plays and its own voice sings English words; those in other scripts are played by an instrument.
     """
     fields: dict[str, JsonValue] = {"style": style, "duration": duration, "model": model, "cot": cot}
     asked = Asked(fields, lyrics, lyrics_file, abc_file, seed, steps, replay)
-    files = Files(output, score, save_replay)
+    files = Files(output, score, save_replay, words)
     asked.check()
     files.check()
     with told(), terminable():
@@ -90,25 +91,33 @@ class Files:
     output: Path
     score: Path | None
     save_replay: Path | None
+    words: Path | None
 
     def check(self) -> None:
         """Raise BadParameter where two of them are one."""
-        if self.score == self.output:
-            raise typer.BadParameter("name another file than the song's", param_hint="--score")
-        if self.save_replay in (self.output, self.score) and self.save_replay is not None:
-            raise typer.BadParameter("name another file than the others", param_hint="--save-replay")
+        taken = [self.output]
+        further = {"--score": self.score, "--save-replay": self.save_replay, "--words": self.words}
+        for option, file in further.items():
+            if file in taken:
+                raise typer.BadParameter("name another file than the others", param_hint=option)
+            taken += [file] if file else []
 
 
 def _sing(asked: Asked, files: Files, server: str, key: str) -> None:
     """Have the song made, and tell what came of it. Raises the project's errors."""
     from server.commands.song import Wish, format_of
+    from server.commands.word_times import format_of_words
 
     kind = format_of(files.output)
+    if files.words is not None:
+        format_of_words(files.words)
     payload = asked.request() | {"output_format": kind}
-    wish = Wish(payload, files.output, files.score, files.save_replay, secrets.token_hex(4))
+    wish = Wish(payload, files.output, files.score, files.save_replay, files.words, secrets.token_hex(4))
     sung = _sung(wish, server, key)
     for note in sung.notes:
         say(note)
+    if files.words is not None and not sung.words:
+        say(f"{files.words} is empty: nobody knows when the words of this song are sung.")
     length = "" if sung.seconds is None else f"  {sung.seconds:.1f} s"
     typer.echo(f"{files.output}{length}  seed {payload.get('seed', sung.seed)}")
 

@@ -49,5 +49,11 @@ ScoreFile = Annotated[
 SaveReplay = Annotated[
     Path | None, typer.Option(help="Also write the replay, which gives this song again.", show_default=False)
 ]
+Words = Annotated[
+    Path | None,
+    typer.Option(
+        help="Also write when each word is sung: .json, or subtitles as .srt or .vtt.", show_default=False
+    ),
+]
 Server = Annotated[str, typer.Option(help="Address of a running server to sing there.", show_default=False)]
 Key = Annotated[str, typer.Option(envvar="STUDIO_API_KEY", help="That server's key.", show_default=False)]

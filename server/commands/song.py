@@ -9,8 +9,10 @@ from typing import BinaryIO, Protocol
 from pydantic import JsonValue
 
 from engine.errors import InvalidRequest
+from engine.words import Word
 from server.commands.bar import Bar
 from server.commands.replacing import replacing
+from server.commands.word_times import format_of_words, words_in, written_words
 
 FORMATS = {".mp3": "mp3", ".opus": "opus", ".ogg": "opus", ".flac": "flac", ".wav": "wav16"}
 
@@ -23,6 +25,7 @@ class Wish:
     output: Path
     score_output: Path | None
     replay_output: Path | None
+    words_output: Path | None
     mark: str  # tells this run's unfinished files from another's
 
 
@@ -41,6 +44,11 @@ class Sung:
             case {"abc": str() as abc}:
                 return abc
         return ""
+
+    @property
+    def words(self) -> tuple[Word, ...]:
+        """When each word is sung, where the singer knows."""
+        return words_in(self.replay)
 
     @property
     def seed(self) -> int | None:
@@ -75,11 +83,14 @@ def sing(wish: Wish, singer: Singer, bar: Bar) -> Sung:
         audio_file = files.enter_context(replacing(wish.output, wish.mark))
         score_file = files.enter_context(_file(wish.score_output, wish.mark))
         replay_file = files.enter_context(_file(wish.replay_output, wish.mark))
+        words_file = files.enter_context(_file(wish.words_output, wish.mark))
         sung = singer(wish.payload, audio_file, bar)
         if score_file is not None:
             score_file.write(sung.abc.encode())
         if replay_file is not None:
             replay_file.write(json.dumps(sung.replay, ensure_ascii=False, indent=2).encode() + b"\n")
+        if words_file is not None and wish.words_output is not None:
+            words_file.write(written_words(sung.words, format_of_words(wish.words_output)).encode())
         return sung
 
 

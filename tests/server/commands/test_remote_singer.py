@@ -84,7 +84,7 @@ def test_ctrl_c_stays_ctrl_c_where_the_cancellation_is_refused(
     studio.updates.append({"status": "running"})
     with client_of(studio) as client, pytest.raises(KeyboardInterrupt):
         RemoteSinger(client)(PAYLOAD, io.BytesIO(), InterruptedBar(studio, [(410, "expired", 0)]))
-    assert capsys.readouterr().err == "The server may go on with the song: Refused for expired.\n"
+    assert capsys.readouterr().err == "The server may go on with it: Refused for expired.\n"
 
 
 def test_a_brief_break_during_the_song_is_bridged(studio: Studio, bar: Bar) -> None:

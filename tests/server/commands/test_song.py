@@ -10,6 +10,7 @@ from pydantic import JsonValue
 from rich.console import Console
 
 from engine.errors import InvalidRequest
+from engine.words import Word
 from server.commands.bar import Bar
 from server.commands.song import Sung, Wish, format_of, sing
 
@@ -47,7 +48,7 @@ def test_a_name_without_a_known_ending_is_refused(name: str) -> None:
 
 
 def test_song_score_and_replay_are_written(tmp_path: Path) -> None:
-    wish = Wish(PAYLOAD, tmp_path / "song.mp3", tmp_path / "song.abc", tmp_path / "song.json", "1")
+    wish = Wish(PAYLOAD, tmp_path / "song.mp3", tmp_path / "song.abc", tmp_path / "song.json", None, "1")
     assert sing(wish, singer, quiet_bar()).seconds == 1.5
     assert (tmp_path / "song.mp3").read_bytes() == b"audio of folk"
     assert (tmp_path / "song.abc").read_text() == "X:1\n"
@@ -55,13 +56,22 @@ def test_song_score_and_replay_are_written(tmp_path: Path) -> None:
     assert len(list(tmp_path.iterdir())) == 3
 
 
+def test_the_words_are_written_as_subtitles(tmp_path: Path) -> None:
+    def singer_of_words(payload: dict[str, JsonValue], sink: BinaryIO, bar: Bar) -> Sung:
+        return Sung(1.5, {"words": [{"word": "rain", "start": 0.5, "end": 1.0}]})
+
+    wish = Wish(PAYLOAD, tmp_path / "song.mp3", None, None, tmp_path / "song.srt", "1")
+    assert sing(wish, singer_of_words, quiet_bar()).words == (Word("rain", 0.5, 1.0),)
+    assert (tmp_path / "song.srt").read_text() == "1\n00:00:00,500 --> 00:00:01,000\nrain\n\n"
+
+
 def test_without_further_files_only_the_song_is_written(tmp_path: Path) -> None:
-    sing(Wish(PAYLOAD, tmp_path / "song.mp3", None, None, "1"), singer, quiet_bar())
+    sing(Wish(PAYLOAD, tmp_path / "song.mp3", None, None, None, "1"), singer, quiet_bar())
     assert [path.name for path in tmp_path.iterdir()] == ["song.mp3"]
 
 
 def test_an_interrupted_song_leaves_no_file(tmp_path: Path) -> None:
-    wish = Wish(PAYLOAD, tmp_path / "song.mp3", tmp_path / "song.abc", tmp_path / "song.json", "1")
+    wish = Wish(PAYLOAD, tmp_path / "song.mp3", tmp_path / "song.abc", tmp_path / "song.json", None, "1")
     with pytest.raises(KeyboardInterrupt):
         sing(wish, broken_singer, quiet_bar())
     assert list(tmp_path.iterdir()) == []

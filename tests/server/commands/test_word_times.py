@@ -1,0 +1,49 @@
+"""Word times as files, and out of replays."""
+
+import json
+from pathlib import Path
+
+import pytest
+from pydantic import JsonValue
+
+from engine.errors import InvalidRequest
+from engine.words import Word
+from server.commands.word_times import format_of_words, written_words, words_in
+
+WORDS = (Word("Grüße", 0.5, 1.23456), Word("home.", 1.5, 2.0))
+
+
+@pytest.mark.parametrize(("name", "expected"), [("a.json", "json"), ("a.SRT", "srt"), ("a.b.vtt", "vtt")])
+def test_the_name_says_the_format(name: str, expected: str) -> None:
+    assert format_of_words(Path(name)) == expected
+
+
+def test_another_name_is_refused() -> None:
+    with pytest.raises(InvalidRequest, match=r"end the name in one of \.json, \.srt, \.vtt"):
+        format_of_words(Path("words.txt"))
+
+
+def test_words_as_json_are_those_of_the_answers() -> None:
+    written = written_words(WORDS, "json")
+    assert json.loads(written)[0] == {"word": "Grüße", "start": 0.5, "end": 1.235}
+    assert "Grüße" in written
+
+
+def test_words_become_subtitles() -> None:
+    assert written_words(WORDS, "srt") == "1\n00:00:00,500 --> 00:00:02,000\nGrüße home.\n\n"
+    assert written_words(WORDS, "vtt").startswith("WEBVTT\n\n00:00:00.500 --> 00:00:02.000\nGrüße home.\n")
+
+
+def test_no_words_give_no_subtitle() -> None:
+    assert written_words((), "srt") == ""
+    assert written_words((), "vtt") == "WEBVTT\n\n"
+    assert written_words((), "json") == "[]\n"
+
+
+def test_words_are_read_from_a_replay() -> None:
+    assert words_in({"words": [{"word": "la", "start": 1, "end": 1.5}], "abc": ""}) == (Word("la", 1.0, 1.5),)
+
+
+@pytest.mark.parametrize("replay", [{}, None, [], {"words": None}, {"words": [{"text": "la"}]}])
+def test_other_replays_tell_no_words(replay: JsonValue) -> None:
+    assert words_in(replay) == ()
