@@ -152,7 +152,7 @@ class Gate:
         with self._store.stage(job.id) as staged:
             packed = prepared.work(Making(job.id, staged, control, stopwatch))
             staged.seal()  # before the metrics are read, which are to include the way to the disk
-            metrics = stopwatch.metrics()
+            metrics = {**stopwatch.metrics(), **packed.metrics}
             detail = _detail(prepared, packed.notes) | {
                 "started_at": job.started_at,
                 "finished_at": self._clock(),

@@ -5,7 +5,7 @@ import json
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import BinaryIO, Protocol
 
 from engine.audio import Samples, encode
@@ -16,11 +16,15 @@ from storage.entry import JSON, Part
 
 @dataclass(frozen=True, slots=True)
 class Packed:
-    """A body that has been written: its content type, the spans of its parts, and sentences for whoever asked."""
+    """A body that has been written: its content type, the spans of its parts, and sentences for whoever asked.
+
+    `metrics` are numbers to tell beside the seconds that the work took.
+    """
 
     content_type: str
     parts: tuple[Part, ...]
     notes: tuple[str, ...] = ()
+    metrics: Mapping[str, JSON] = field(default_factory=dict)
 
 
 class Stopwatch:
