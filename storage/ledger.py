@@ -4,6 +4,8 @@ Every file is in exactly one place at a time:
 
     staged ──settle──► stored ──condemn──► removable ──removed──► (no file)
        └──drop──► (no file)   └─ while pinned it stays counted as stored, and the last release moves it on
+
+A staged file may be pinned as well; whoever gives it up waits with `drop` until it is pinned no more.
 """
 
 from storage.budget import Budget
@@ -89,7 +91,7 @@ class Ledger:
         self._bytes += size
 
     def pin(self, id: str) -> None:
-        """Keep a stored body on the volume until a matching `release`."""
+        """Keep a stored or staged file on the volume until a matching `release`."""
         self._pins[id] = self._pins.get(id, 0) + 1
 
     def release(self, id: str) -> None:
@@ -100,11 +102,17 @@ class Ledger:
             if id in self._condemned:
                 self._make_removable(id)
 
+    def is_pinned(self, id: str) -> bool:
+        """Whether somebody keeps the file of this id on the volume."""
+        return id in self._pins
+
     def condemn(self, id: str) -> None:
         """The body is no result any more: removable now, or at the last release. Without a body nothing happens."""
+        if id not in self._stored:
+            return
         if id in self._pins:
             self._condemned.add(id)
-        elif id in self._stored:
+        else:
             self._make_removable(id)
 
     def removed(self, id: str) -> None:

@@ -5,14 +5,19 @@ import io
 import os
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING
 
 from storage.errors import StorageError
 from storage.folder import full_disk_named, write_all
+from storage.growth import Growth
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
+
+
+def _nobody() -> None:
+    """Tell nobody."""
 
 
 class StagedFile(io.FileIO):
@@ -21,17 +26,26 @@ class StagedFile(io.FileIO):
     Owner of its descriptor. Only growth beyond the current end counts, through `resize(size)`, which may raise
     StoreFull or ResultTooLarge. A failure is kept in `failure` and raised again by every later write and by the
     publication, since an encoder in C may drop an exception of its output. Closing it unpublished calls `discard`.
+    `growth` is what those who follow it see: how much was offered and how it ended; `grown` is called after each change.
     """
 
     def __init__(
-        self, id: str, name: str, fd: int, resize: Callable[[int], None], discard: Callable[[], None]
+        self,
+        id: str,
+        name: str,
+        fd: int,
+        resize: Callable[[int], None],
+        discard: Callable[[], None],
+        grown: Callable[[], object] = _nobody,
     ) -> None:
         self.id = id
         self.staged_name = name
         self.failure: StorageError | OSError | None = None
+        self.growth = Growth(fd)
         self._guard = threading.RLock()
         self._resize = resize
         self._discard = discard
+        self._grown = grown
         self._size = 0
         self._sealed: tuple[int, str] | None = None
         self._published = False
@@ -61,16 +75,22 @@ class StagedFile(io.FileIO):
                 self._reserve(wanted)
         return wanted
 
+    def offer(self) -> None:
+        """Let followers read all that lies in the file now, and tell them; what was offered is not cut off any more."""
+        with self._guard:
+            self.growth.offer(self._size)
+        self._grown()
+
     def close(self) -> None:
         """Close; unless published, the file goes and its bytes are given back. Idempotent, waits for a publication."""
-        with self._guard:
+        with self._guard, ExitStack() as ending:
             if self.closed:
                 return
-            try:
-                super().close()
-            finally:
-                if not self._published:
-                    self._discard()
+            ending.callback(self._grown)
+            if not self._published:
+                ending.callback(self._discard)
+            self.growth.end()
+            super().close()
 
     @contextmanager
     def publishing(self) -> Iterator[None]:

@@ -1,54 +1,33 @@
 """A store of results on a volume: accepted, staged, published, leased, expired."""
 
-import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
-from types import TracebackType
 
 from storage import recovery
 from storage.budget import Budget, Usage
 from storage.entry import JSON, Entry, EntryState, Part
 from storage.errors import NotStored, StoreFull
 from storage.folder import Folder
+from storage.growth import Following, Growth
 from storage.index import ResultIndex
+from storage.pinned import Pinned
 from storage.staging import StagedFile
 from storage.sweeper import Sweeper
 
 
-class Lease:
-    """A pinned result: `fd` reads the whole body of `entry` until `close`, whatever happens to the entry meanwhile.
-
-    Owner of the descriptor. Read with `os.pread(lease.fd, length, offset)`, which several threads may do at once.
-    """
+class Lease(Pinned):
+    """A pinned result: `fd` reads the whole body of `entry` until `close`, whatever happens to the entry meanwhile."""
 
     def __init__(self, entry: Entry, fd: int, release: Callable[[], None]) -> None:
+        super().__init__(fd, release)
         self.entry = entry
-        self.fd = fd
-        self._guard = threading.Lock()
-        self._release = release
-        self._closed = False
 
-    def close(self) -> None:
-        """Give the result back; idempotent, from any thread. The last lease of a dead result unlinks its file."""
-        with self._guard:
-            if self._closed:
-                return
-            self._closed = True
-        try:
-            os.close(self.fd)
-        finally:
-            self._release()
 
-    def __enter__(self) -> "Lease":
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
+def _nobody(id: str) -> None:
+    """Tell nobody."""
 
 
 class ResultStore:
@@ -58,15 +37,26 @@ class ResultStore:
     of one small file. `_lock` guards the index and is held for no I/O at all: the look-ups and counts (`find`,
     `find_key`, `check_accepting`, `usage`) take only this one and may be called on an event loop. Bodies are written,
     synced, hashed and unlinked under neither. Times are `clock()`'s, in epoch seconds.
+
+    `on_growth` is called with an entry's id, outside the locks and by whatever thread made the change, each time its
+    body has more to read for those who follow it, and when that body is published or given up. It must neither block
+    nor raise.
     """
 
     def __init__(
-        self, directory: Path, budget: Budget, ttl_seconds: float, clock: Callable[[], float]
+        self,
+        directory: Path,
+        budget: Budget,
+        ttl_seconds: float,
+        clock: Callable[[], float],
+        on_growth: Callable[[str], object] = _nobody,
     ) -> None:
         self._folder = Folder(directory)
         self._index = ResultIndex(budget, ttl_seconds)
         self._ttl_seconds = ttl_seconds
         self._clock = clock
+        self._on_growth = on_growth
+        self._growing: dict[str, Growth] = {}
         self._lock = threading.Lock()
         self._records = threading.Lock()
         self._sweeper = Sweeper(self._folder, self._index, self._lock, self._records)
@@ -147,7 +137,17 @@ class ResultStore:
             undo.callback(self._uncount, id)
             name, fd = self._folder.stage(id)
             undo.pop_all()
-        return StagedFile(id, name, fd, partial(self._resize, id), partial(self._sweeper.give_up, id, name))
+        staged = StagedFile(
+            id,
+            name,
+            fd,
+            partial(self._resize, id),
+            partial(self._give_up, id, name),
+            partial(self._on_growth, id),
+        )
+        with self._lock:
+            self._growing[id] = staged.growth
+        return staged
 
     def publish(
         self, staged: StagedFile, *, content_type: str, parts: Sequence[Part], detail: Mapping[str, JSON]
@@ -177,6 +177,8 @@ class ResultStore:
                 self._folder.publish(staged.staged_name, stored)
                 with self._lock:
                     self._index.publish(stored)
+                    del self._growing[staged.id]
+                staged.growth.publish(stored)
         return stored
 
     def end(self, id: str, detail: Mapping[str, JSON]) -> Entry:
@@ -213,6 +215,21 @@ class ResultStore:
                 raise NotStored(id, message) from error
             undo.pop_all()
         return Lease(entry, fd, partial(self._release, id))
+
+    def follow(self, id: str) -> Following | None:
+        """Pin a body that is being made, and read along; None while, and once, it is not. UnknownEntry, EntryExpired, OSError.
+
+        Changes are told through `on_growth`. Holds the look-ups' lock alone and touches no file, so an event loop may
+        call it.
+        """
+        with self._lock:
+            self._index.find(id, self._clock())
+            growth = self._growing.get(id)
+            fd = None if growth is None else growth.copy_descriptor()
+            if growth is None or fd is None:
+                return None
+            self._index.ledger.pin(id)
+        return Following(fd, growth, partial(self._release, id))
 
     def delete(self, id: str) -> None:
         """Make a stored or ended entry gone, durably; its file goes at once or with its last lease.
@@ -254,6 +271,11 @@ class ResultStore:
             with self._lock:
                 self._index.ledger.resize(id, size)
 
+    def _give_up(self, id: str, staged_name: str) -> None:
+        with self._lock:
+            del self._growing[id]
+        self._sweeper.give_up(id, staged_name)
+
     def _uncount(self, id: str) -> None:
         with self._lock:
             self._index.ledger.drop(id)
@@ -262,3 +284,4 @@ class ResultStore:
         with self._lock:
             self._index.ledger.release(id)
         self._sweeper.remove_bodies()
+        self._sweeper.remove_given_up()

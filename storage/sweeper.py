@@ -39,7 +39,7 @@ class Sweeper:
             self._index.advance(now)
             expired = self._index.take_expired()
         self.remove_bodies()
-        self._remove_given_up()
+        self.remove_given_up()
         with self._records:
             self._remove_records()
             self._catch_up()
@@ -59,10 +59,25 @@ class Sweeper:
                 self._index.ledger.removed(id)
 
     def give_up(self, id: str, staged_name: str) -> None:
-        """Unlink a staged file, now or at a later sweep; it is counted until it is off the volume."""
+        """Unlink a staged file, now, with its last follower or at a later sweep; it is counted until it is off the volume."""
         with self._lock:
             self._given_up[staged_name] = id
-        self._remove_given_up()
+        self.remove_given_up()
+
+    def remove_given_up(self) -> None:
+        """Unlink the staged files that were given up and that nobody follows any more. Takes the index's lock."""
+        with self._lock:
+            pinned = self._index.ledger.is_pinned
+            given_up = {name: id for name, id in self._given_up.items() if not pinned(id)}
+        for name, id in given_up.items():
+            try:
+                self._folder.remove(name)
+            except OSError as error:
+                _say("cannot be removed", name, error)
+                continue
+            with self._lock:
+                if self._given_up.pop(name, None) is not None:
+                    self._index.ledger.drop(id)
 
     def save(self, entry: Entry) -> None:
         """Write a record now, or where the volume refuses it at a later sweep. The caller holds `records`."""
@@ -94,19 +109,6 @@ class Sweeper:
             self._behind.add(id)
         else:
             self._behind.discard(id)
-
-    def _remove_given_up(self) -> None:
-        with self._lock:
-            given_up = dict(self._given_up)
-        for name, id in given_up.items():
-            try:
-                self._folder.remove(name)
-            except OSError as error:
-                _say("cannot be removed", name, error)
-                continue
-            with self._lock:
-                if self._given_up.pop(name, None) is not None:
-                    self._index.ledger.drop(id)
 
     def _remove_records(self) -> None:
         with self._lock:
