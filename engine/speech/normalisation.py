@@ -4,7 +4,13 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-_DASH: Final = re.compile(r"(?<=\w)(—|--+|–)(?=[^\W\d])")
+from engine.speech.normal.abbreviations import ABBREVIATIONS, SHOUTED, shouted
+from engine.speech.normal.marks import MARKS, plain
+from engine.speech.normal.numerals import NUMERALS
+from engine.speech.normal.rule import GLUE, applied
+
+_DASH: Final = re.compile(r"(?<=[^\W_])(—|--+|–(?=[^\W\d]))(?=[^\W_])")
+_WRITTEN_LINK: Final = re.compile(r"\]\((?=\S)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,5 +23,14 @@ class Said:
 
 def said(line: str) -> tuple[Said, ...]:
     """The written words of a line in order, and what is said for each."""
-    apart = _DASH.sub(r"\1 ", line.replace("](", "] ("))
-    return tuple(Said(word, word) for word in apart.split())
+    written = _DASH.sub(r"\1 ", line).split()
+    if not written:
+        return ()
+    spoken = applied(MARKS, " ".join(plain(word) for word in written))
+    if shouted(spoken):
+        spoken = applied(SHOUTED, spoken)
+    spoken = applied(ABBREVIATIONS, applied(NUMERALS, spoken))
+    spoken = _WRITTEN_LINK.sub(f"]{GLUE}(", spoken)
+    return tuple(
+        Said(word, " ".join(part.split())) for word, part in zip(written, spoken.split(" "), strict=True)
+    )

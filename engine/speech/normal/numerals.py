@@ -1,0 +1,249 @@
+"""Times, dates, money, measures and long numbers, where hibari reads them otherwise than people do."""
+
+import re
+from typing import Final
+
+from engine.speech.normal.rule import GLUE, Rule, alternatives, glued, rule
+
+_N: Final = r"\d+(?:,\d{3})*(?:\.\d+)?"
+_CURRENCIES: Final = {
+    "US$": "US dollars",
+    "A$": "Australian dollars",
+    "C$": "Canadian dollars",
+    "NZ$": "New Zealand dollars",
+    "$": "dollars",
+    "£": "pounds",
+    "€": "euros",
+    "¥": "yen",
+    "₹": "rupees",
+}
+_CODES: Final = {
+    "USD": "US dollars",
+    "EUR": "euros",
+    "GBP": "pounds",
+    "CHF": "Swiss francs",
+    "CAD": "Canadian dollars",
+    "AUD": "Australian dollars",
+}
+_SCALES: Final = {
+    "k": "thousand",
+    "K": "thousand",
+    "m": "million",
+    "M": "million",
+    "mn": "million",
+    "bn": "billion",
+    "b": "billion",
+    "B": "billion",
+    "tn": "trillion",
+    "T": "trillion",
+}
+_UNITS: Final = {
+    "m": "meter",
+    "g": "gram",
+    "kg": "kilogram",
+    "km": "kilometer",
+    "cm": "centimeter",
+    "mm": "millimeter",
+    "mg": "milligram",
+    "L": "liter",
+    "l": "liter",
+    "mL": "milliliter",
+    "ml": "milliliter",
+    "V": "volt",
+    "W": "watt",
+    "kW": "kilowatt",
+    "h": "hour",
+    "mol": "mole",
+    "J": "joule",
+    "kJ": "kilojoule",
+    "N": "newton",
+    "dB": "decibel",
+    "kPa": "kilopascal",
+    "hPa": "hectopascal",
+    "kcal": "kilocalorie",
+    "kbps": "kilobit per second",
+    "kbit": "kilobit",
+    "Mbit": "megabit",
+    "Gbit": "gigabit",
+    "GB": "gigabyte",
+    "MB": "megabyte",
+    "TB": "terabyte",
+    "ft": "foot",
+    "in²": "square inch",
+    "lb": "pound",
+    "mi": "mile",
+    "µm": "micrometer",
+    "μm": "micrometer",
+    "μg": "microgram",
+}
+_AFTER_A_SPACE: Final = {"s": "second", "t": "ton"}  # "1990s" are no seconds
+_IRREGULAR: Final = {"foot": "feet", "square foot": "square feet", "square inch": "square inches"}
+_PER: Final = {"h": "hour", "s": "second", "min": "minute", "day": "day", **_UNITS}
+_POWERS: Final = {"²": "square", "³": "cubic", "2": "square", "3": "cubic"}
+_DAYS: Final = "Mon|Tue|Tues|Wed|Thu|Thur|Thurs|Fri|Sat|Sun"
+_TENS: Final = ("twenty", "thirty", "forty", "fifty")
+_ONES: Final = re.findall(
+    r"\w+",
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
+    "eighteen nineteen",
+)
+
+
+def _words(number: int) -> str:
+    """A number below 60 in words: what stands beside a time is read otherwise than what stands beside digits."""
+    tens, ones = divmod(number, 10)
+    if number < 20:
+        return _ONES[number]
+    return _TENS[tens - 2] + (f"-{_ONES[ones]}" if ones else "")
+
+
+def _one(number: str) -> bool:
+    return number.replace(",", "") in ("1", "1.0", "-1")
+
+
+def _many(words: str) -> str:
+    head, _, rest = words.partition(" per ")
+    plural = _IRREGULAR.get(head, head if head.endswith("s") else head + "s")
+    return f"{plural} per {rest}" if rest else plural
+
+
+def _measured(number: str, words: str) -> str:
+    return glued(words if _one(number) else _many(words))
+
+
+def _unit(match: re.Match[str]) -> str:
+    name = _UNITS.get(match["unit"]) or _AFTER_A_SPACE[match["letter"]]
+    if match["power"]:
+        name = f"{_POWERS[match['power']]} {name}"
+    if match["per"]:
+        power = f"{_POWERS[match['per_power']]} " if match["per_power"] else ""
+        name = f"{name} per {power}{_PER[match['per']]}"
+    return f"{match['number']}{match['gap'] or match['apart'] or GLUE}{_measured(match['number'], name)}"
+
+
+def _time(match: re.Match[str]) -> str:
+    hour, minute, half = int(match["hour"]), int(match["minute"]), match["half"]
+    if hour > 24 or minute > 59:
+        return match[0]
+    said = _words(hour)
+    if minute:
+        said += f"{GLUE}{f'oh{GLUE}' if minute < 10 else ''}{_words(minute)}"
+    elif not half:
+        said += GLUE + ("hundred" if hour > 12 else "o'clock")
+    return said + (f"{match['gap'] or GLUE}{half.upper()}.M." if half else "")
+
+
+def _scaled_money(match: re.Match[str]) -> str:
+    scale = _SCALES.get(match["scale"], match["scale"])
+    return f"{match['number']}{match['gap'] or GLUE}{scale}{GLUE}{glued(_CURRENCIES[match['sign']])}"
+
+
+def _foreign_money(match: re.Match[str]) -> str:
+    number = match["number"]
+    words = {**_CURRENCIES, **_CODES}[match["sign"]]
+    return (
+        f"{number}{match['gap'] or GLUE}{glued(words[:-1] if _one(number) and words[-1] == 's' else words)}"
+    )
+
+
+def _scaled(match: re.Match[str]) -> str:
+    return f"{match['number']}{GLUE}{_SCALES[match['scale']]}"
+
+
+def _phone(match: re.Match[str]) -> str:
+    """Digit by digit, with a breath between groups; a code of three digits in brackets is a group too."""
+    spaced = re.sub(r"(?<=\d)[-.)]+(?=\d)", f",{GLUE}", match[0].replace("(", "").replace(") ", ", "))
+    spaced = re.sub(r"(?<=\d) (?=\d)", ", ", spaced)
+    return re.sub(r"(?<=\d)(?=\d)", GLUE, spaced).replace("+", f"plus{GLUE}")
+
+
+def _digits(match: re.Match[str]) -> str:
+    return GLUE.join(match[0].replace(",", ""))
+
+
+def _point(match: re.Match[str]) -> str:
+    whole = f"{match['whole']}{GLUE}" if match["whole"] else ""
+    return f"{whole}point{GLUE}{GLUE.join(match['part'])}"
+
+
+def _version(match: re.Match[str]) -> str:
+    return match[0].replace(".", f"{GLUE}point{GLUE}")
+
+
+def _mixed(match: re.Match[str]) -> str:
+    upper, lower = match["upper"], match["lower"]
+    half = "a half" if (upper, lower) == ("1", "2") else ""
+    quarter = "a quarter" if (upper, lower) == ("1", "4") else ""
+    return f"{match['whole']} and{GLUE}{glued(half or quarter or f'{upper}/{lower}')}"
+
+
+def _sixteenths(match: re.Match[str]) -> str:
+    name = {
+        "12": "twelfth",
+        "16": "sixteenth",
+        "32": "thirty-second",
+        "64": "sixty-fourth",
+        "100": "hundredth",
+    }
+    plural = "" if match["upper"] == "1" else "s"
+    return f"{match['upper']}{GLUE}{name[match['lower']]}{plural}"
+
+
+def _ordered(match: re.Match[str]) -> str:
+    return f"{match['year']}-{int(match['month']):02}-{int(match['day']):02}"
+
+
+NUMERALS: Final[tuple[Rule, ...]] = (
+    rule(r"(?<![\w.,])\d{15,}(?![\w,.]\d)|(?<![\w.,])\d{1,3}(?:,\d{3}){5,}(?!\d)", _digits),
+    rule(
+        r"(?<![\w.\-])(?:\+?\d{1,3}[ -.])?(?:\(\d{3}\) ?|\d{3}[-.])\d{3}[-.]\d{4}(?![\w\-])|(?<!\w)\+\d{1,3}(?: \d{2,5}){2,5}(?!\w)",
+        _phone,
+    ),
+    rule(r"\b(?P<year>\d{4})/(?P<month>\d{1,2})/(?P<day>\d{1,2})\b", _ordered),
+    rule(r"(?<=\d)(?P<before>\s?)[–-](?P<after>\s?)(?=\d{1,2}:\d\d)", r"\g<before>_to_\g<after>"),
+    rule(r"(?<=[ap]m)[–-](?=\d)", "_to_"),
+    rule(rf"\b(?P<from>{_DAYS})[–-](?P<to>{_DAYS})\b\.?", r"\g<from>._to_\g<to>."),
+    rule(
+        r"(?<![\w:.])(?P<hour>\d{1,2}):(?P<minute>\d{2})(?![:\d])(?:(?P<gap>\s)?(?P<half>[AaPp])\.?[Mm]\b\.?)?",
+        _time,
+    ),
+    rule(
+        r"(?<![\w:.])(?P<hour>\d{1,2})(?P<gap>\s)?(?P<half>[AaPp])\.?[Mm]\b\.?",
+        lambda match: f"{match['hour']}{match['gap'] or GLUE}{match['half'].upper()}.M.",
+    ),
+    rule(r"(?<![\w:.])(?P<from>\d{1,4}):(?P<to>\d)(?![\d:])", r"\g<from>_to_\g<to>"),
+    rule(
+        rf"(?P<sign>{alternatives(_CURRENCIES)})(?P<number>{_N})(?P<gap>\s)?(?P<scale>hundred|thousand|million|billion|trillion|mn|bn|tn|[kKmMbBT])\b",
+        _scaled_money,
+    ),
+    rule(
+        rf"(?P<sign>US\$|A\$|C\$|NZ\$|{alternatives(_CODES)})(?P<gap>\s)?(?P<number>{_N})(?!\w)",
+        _foreign_money,
+    ),
+    rule(
+        rf"(?<![\w.])(?P<number>{_N})(?P<gap>\s)?(?P<sign>[$£€¥₹]|{alternatives(_CODES)})(?![\w])",
+        _foreign_money,
+    ),
+    rule(r"(?<![\w./])(?P<whole>\d+) (?P<upper>\d)/(?P<lower>[2-9]|10)(?![\w/])", _mixed),
+    rule(
+        r"(?<![\w./])(?P<upper>\d{1,2})/(?P<lower>12|16|32|64|100)(?= ?(?:inch|in\b|of|second|note))",
+        _sixteenths,
+    ),
+    rule(r"(?<![\w./])(?P<from>\d+)[–-](?P<to>\d+(?:\.\d+)?%)", r"\g<from>_to_\g<to>"),
+    rule(r"(?<![\w.'])(?P<feet>\d{1,2})['′](?P<inches>\d{1,2})[\"″](?!\w)", r"\g<feet>_foot_\g<inches>"),
+    rule(r"(?<![\w.'])(?P<feet>\d+)′(?!\w)", r"\g<feet>_feet"),
+    rule(r"(?<![\w.\"])(?P<inches>\d+)″(?!\w)", r"\g<inches>_inches"),
+    rule(
+        rf"(?<![\w.$£€])(?P<number>-?{_N})(?:(?P<gap>\s)?(?P<unit>{alternatives(_UNITS)})|(?P<apart>\s)(?P<letter>[st]))(?P<power>[²³])?"
+        rf"(?:/(?P<per>{alternatives(_PER)})(?P<per_power>[²³])?)?(?![\w'’/²³]|\.\w)",
+        _unit,
+    ),
+    rule(r"(?<![\w.])(?P<from>\d+)x(?P<to>\d+)(?!\w)", r"\g<from>_by_\g<to>"),
+    rule(r"(?<=\d)(?P<before> )x(?P<after> )(?=\d)", r"\g<before>by\g<after>"),
+    rule(r"(?<![\w.])(?P<number>\d+(?:\.\d+)?)[x×](?!\w)", r"\g<number>_times"),
+    rule(r"(?<![\w.])(?P<number>\d+(?:\.\d+)?)(?P<scale>k|bn|M)(?!\w)", _scaled),
+    rule(r"\d+(?:\.\d+){2,}", _version),
+    rule(r"(?<![\w.,$£€¥₹])(?P<whole>)\.(?P<part>\d+)(?![\w.])", _point),
+    rule(r"(?<![\w.,$£€¥₹])(?P<whole>\d+(?:,\d{3})*)\.(?P<part>\d*0)(?![\w]|\.\d)", _point),
+    rule(r"(?<![\w.,:/-])0\d+(?![\w,:/]|\.\d)", _digits),
+)

@@ -1,0 +1,1 @@
+"""Tests of how writing becomes what is said."""
