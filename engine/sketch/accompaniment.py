@@ -1,49 +1,22 @@
-"""The rhythm section: chords, bass and drums after a groove, bar by bar."""
+"""The chords and the bass of a rhythm section after a groove, bar by bar."""
 
 import math
 from bisect import bisect_right
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
-from types import MappingProxyType
 
 from engine.control import Check, unchecked
 from engine.score.model import TimedChord, Timeline
-from engine.sketch.grooves import (
-    CRASH,
-    HAT,
-    KICK,
-    OPEN_HAT,
-    RIDE,
-    SHAKER,
-    TAMBOURINE,
-    CompStep,
-    Groove,
-    Pattern,
-)
+from engine.sketch.bars import ROUNDING, PlayedBar, closing_bar, played_bars
+from engine.sketch.dynamics import Energy, energy_at
+from engine.sketch.grooves import BassStep, CompStep, Groove
 from engine.sketch.strikes import Strike
-from engine.sketch.voicings import bass_note, pitch_classes, voicing
+from engine.sketch.voicings import bass_note, leading_note, pitch_classes, voicing
 
 _STRUM_SECONDS = 0.012  # between neighbouring strings
 _COMP_CENTER, _PAD_CENTER = 60, 64
 _POWER_FLOOR = 40  # E2, a guitar's lowest string
-_RING_SECONDS = 12.0  # drums ring out
 _LAST_RING_SECONDS = 1.0  # that the last chord goes on behind the last bar line
-_KIT = MappingProxyType(
-    {HAT: 0.18, OPEN_HAT: 0.18, CRASH: 0.25, RIDE: -0.22, SHAKER: -0.2, TAMBOURINE: 0.22}
-)  # pan
-_ROUNDING = 0.01  # seconds by which a step may precede its chord
-
-
-@dataclass(frozen=True, slots=True)
-class _PlayedBar:
-    number: int
-    start: float
-    end: float
-    quarter: float  # seconds
-    pattern: Pattern
-
-    def at(self, offset: float) -> float:
-        return self.start + offset * self.quarter
+_THIN_PAD = 0.6  # a verse has less of the background
 
 
 def chord_strokes(
@@ -56,7 +29,7 @@ def chord_strokes(
     shapes = _power_chords(timeline) if power else _voicings(timeline, _COMP_CENTER, check)
     strikes: list[Strike] = []
     unheard = set(range(len(timeline.chords)))
-    for bar in _bars(timeline, groove, check):
+    for bar in played_bars(timeline, groove, check):
         for step in bar.pattern.comp:
             place = _chord_at(timeline, bar.at(step.offset))
             if place is None:
@@ -73,10 +46,12 @@ def chord_strokes(
 def chord_pads(timeline: Timeline, *, check: Check = unchecked) -> list[Strike]:
     """A background that holds every chord; chords that stay are not struck again."""
     strikes: list[Strike] = []
-    shapes = _voicings(timeline, _PAD_CENTER, check)
+    shapes, energy = _voicings(timeline, _PAD_CENTER, check), energy_at(timeline)
     for first, last in _held(timeline.chords):
         start, end = timeline.chords[first].start, timeline.chords[last].end
-        strikes += [Strike(start, end - start, key, 78, timeline.chords[first].bar) for key in shapes[first]]
+        weight = _THIN_PAD if energy(start) is Energy.THIN else 1.0
+        bar = timeline.chords[first].bar
+        strikes += [Strike(start, end - start, key, 78, bar, weight) for key in shapes[first]]
     return strikes
 
 
@@ -84,14 +59,14 @@ def bass_line(timeline: Timeline, groove: Groove, *, check: Check = unchecked) -
     """The bass: the groove's steps on the chords' tones, the written bass first, and every change at its instant."""
     strikes: list[Strike] = []
     unheard = set(range(len(timeline.chords)))
-    for bar in _bars(timeline, groove, check):
-        for step in bar.pattern.bass:
+    for bar in played_bars(timeline, groove, check):
+        for step in _bass_steps(bar):
             start = bar.at(step.offset)
             place = _chord_at(timeline, start)
             if place is None:
                 continue
             chord = timeline.chords[place]
-            key = bass_note(chord, step.degree, first=place in unheard)
+            key = _bass_key(timeline, place, step, bar, first=place in unheard)
             unheard.discard(place)
             stop = min(bar.at(step.offset + step.length), chord.end)
             strikes.append(Strike(start, max(stop - start, 0.05), key, 96, bar.number))
@@ -101,87 +76,40 @@ def bass_line(timeline: Timeline, groove: Groove, *, check: Check = unchecked) -
     return strikes
 
 
-def drum_hits(timeline: Timeline, groove: Groove, *, check: Check = unchecked) -> list[Strike]:
-    """The drums, from the first bar with a chord to the last; sections open with a crash where the groove has one.
-
-    The song's last bar has one hit on its first beat.
-    """
-    first, last = timeline.chords[0].start, max(chord.end for chord in timeline.chords)
-    openings = [start for _, start, _ in timeline.sections[1:]] if groove.crash else []
-    strikes: list[Strike] = []
-    for bar in _bars(timeline, groove, check):
-        if bar.end <= first or bar.start >= last:
-            continue
-        strikes += [
-            _hit(bar.at(hit.offset), hit.key, hit.velocity, bar.number)
-            for hit in bar.pattern.drums
-            if bar.at(hit.offset) < bar.end - 1e-6
-        ]
-        if any(abs(start - bar.start) < _ROUNDING for start in openings):
-            strikes.append(_hit(bar.start, CRASH, 96, bar.number))
-    closing = _closing_bar(timeline)
-    if closing is not None and timeline.bars[closing][0] < last:
-        strikes += _final_hits(timeline, groove, closing)
-    return _choked(strikes)
+def _bass_steps(bar: PlayedBar) -> tuple[BassStep, ...]:
+    """The pattern's steps, or one long note where nearly nobody plays."""
+    if bar.energy > Energy.BARE:
+        return bar.pattern.bass
+    return (BassStep(0.0, bar.pattern.quarters, "root"),)
 
 
-def _final_hits(timeline: Timeline, groove: Groove, bar: int) -> Iterator[Strike]:
-    start = timeline.bars[bar][0]
-    if groove.pattern(timeline.meters[bar]).drums:
-        yield _hit(start, KICK, 104, bar)
-        if groove.crash:
-            yield _hit(start, CRASH, 100, bar)
-
-
-def _closing_bar(timeline: Timeline) -> int | None:
-    """The bar that ends the song, where the band stops its groove; none where the music is cut before, or one bar."""
-    last = len(timeline.bars) - 1
-    return last if last > 0 and timeline.bars[last][1] > timeline.duration - _ROUNDING else None
+def _bass_key(timeline: Timeline, place: int, step: BassStep, bar: PlayedBar, *, first: bool) -> int:
+    """The step's key; a step that leads to the next chord does so at the end of the bar before it, else it is a fifth."""
+    chord = timeline.chords[place]
+    if first or step.degree not in ("approach", "leading"):
+        return bass_note(chord, step.degree, first=first)
+    following = timeline.chords[place + 1] if place + 1 < len(timeline.chords) else None
+    if following is None or following.bass == chord.root or abs(following.start - bar.end) > ROUNDING:
+        return bass_note(chord, "fifth", first=False)
+    key = timeline.keys[bar.number] if step.degree == "approach" and timeline.keys else ""
+    return leading_note(chord, following, key)
 
 
 def _sustained(timeline: Timeline, unheard: Collection[int]) -> Iterator[tuple[int, float, float]]:
     """Index, start and stop of chords that are held: those no step of the groove has met, and the song's last bar's."""
-    closing = _closing_bar(timeline)
+    closing = closing_bar(timeline)
     finish = math.inf if closing is None else timeline.bars[closing][0]
     for place, chord in enumerate(timeline.chords):
-        if place in unheard or chord.end > finish + _ROUNDING:
-            ending = closing is not None and chord.end > timeline.duration - _ROUNDING
+        if place in unheard or chord.end > finish + ROUNDING:
+            ending = closing is not None and chord.end > timeline.duration - ROUNDING
             start = chord.start if place in unheard else max(chord.start, finish)
             yield place, start, chord.end + (_LAST_RING_SECONDS if ending else 0.0)
 
 
-def _hit(start: float, key: int, velocity: int, bar: int) -> Strike:
-    return Strike(start, _RING_SECONDS, key, velocity, bar, pan=_KIT.get(key, 0.0))
-
-
-def _choked(strikes: list[Strike]) -> list[Strike]:
-    """Open hi-hats sound until the next stroke on the hi-hat."""
-    hats = sorted(strike.start for strike in strikes if strike.key in (HAT, OPEN_HAT))
-
-    def ring(strike: Strike) -> float:
-        following = bisect_right(hats, strike.start + _ROUNDING)
-        return hats[following] - strike.start if following < len(hats) else _RING_SECONDS
-
-    return [replace(strike, length=ring(strike)) if strike.key == OPEN_HAT else strike for strike in strikes]
-
-
-def _bars(timeline: Timeline, groove: Groove, check: Check) -> Iterator[_PlayedBar]:
-    """Bars that hold a whole pattern; an upbeat, a cut bar and the last one are left to the chords and the melody."""
-    closing = _closing_bar(timeline)
-    quarters = [4 * count / unit for count, unit in timeline.meters]
-    lengths = [(end - start) / width for (start, end), width in zip(timeline.bars, quarters, strict=True)]
-    for number, (start, end) in enumerate(timeline.bars):
-        check()
-        neighbours = lengths[max(number - 1, 0) : number] + lengths[number + 1 : number + 2]
-        if number == closing or (neighbours and lengths[number] < 0.9 * min(neighbours)):
-            continue
-        yield _PlayedBar(number, start, end, lengths[number], groove.pattern(timeline.meters[number]))
-
-
 def _chord_at(timeline: Timeline, instant: float) -> int | None:
     """Index of the chord that sounds at `instant`, if any."""
-    place = bisect_right(timeline.chords, instant + _ROUNDING, key=lambda chord: chord.start) - 1
-    return place if place >= 0 and instant < timeline.chords[place].end - _ROUNDING else None
+    place = bisect_right(timeline.chords, instant + ROUNDING, key=lambda chord: chord.start) - 1
+    return place if place >= 0 and instant < timeline.chords[place].end - ROUNDING else None
 
 
 def _voicings(timeline: Timeline, center: int, check: Check) -> list[tuple[int, ...]]:
@@ -203,7 +131,7 @@ def _held(chords: Sequence[TimedChord]) -> Iterator[tuple[int, int]]:
     for place in range(1, len(chords) + 1):
         following = chords[place] if place < len(chords) else None
         same = following is not None and following.text == chords[first].text
-        if following is not None and same and following.start - chords[place - 1].end < _ROUNDING:
+        if following is not None and same and following.start - chords[place - 1].end < ROUNDING:
             continue
         yield first, place - 1
         first = place

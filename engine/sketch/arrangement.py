@@ -1,6 +1,5 @@
 """Who plays what: a score in time spread over the instruments of a band, as strikes of a sampler."""
 
-from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, replace
 
@@ -9,7 +8,9 @@ from numpy.typing import NDArray
 
 from engine.control import Check, unchecked
 from engine.score.model import TimedNote, Timeline
-from engine.sketch.accompaniment import bass_line, chord_pads, chord_strokes, drum_hits
+from engine.sketch.accompaniment import bass_line, chord_pads, chord_strokes
+from engine.sketch.drumming import drum_hits
+from engine.sketch.dynamics import LOUDNESS, energy_at
 from engine.sketch.genres import LEAD_DB
 from engine.sketch.harmonisation import harmonised
 from engine.sketch.strikes import Strike
@@ -130,16 +131,8 @@ def _band(timeline: Timeline, style: Style, check: Check) -> Iterator[Part]:
 
 def _shading(timeline: Timeline) -> Callable[[float], float]:
     """Loudness follows the form: choruses full, verses and frames held back."""
-    starts = [start for _, start, _ in timeline.sections]
-    weights = [
-        1.0 if "chorus" in name.lower() or "drop" in name.lower() else 0.82
-        for name, _, _ in timeline.sections
-    ]
-
-    def shade(instant: float) -> float:
-        return weights[max(bisect_right(starts, instant + 1e-6) - 1, 0)] if starts else 1.0
-
-    return shade
+    energy = energy_at(timeline)
+    return lambda instant: LOUDNESS[energy(instant)]
 
 
 def _performed(part: Part, draw: np.random.Generator, shade: Callable[[float], float], check: Check) -> Part:

@@ -13,7 +13,7 @@ from random import Random
 from engine.control import Check, unchecked
 from engine.score import Bar, ChordSymbol, Score, Section, Voice
 from engine.sketch.engrave import Tone, engrave
-from engine.sketch.form import Passage, Phrase, plan_form
+from engine.sketch.form import LONGEST_SECONDS, Passage, Phrase, plan_form
 from engine.sketch.harmony import Cadence, Chord, Key, bar_numerals, read_chord, read_key
 from engine.sketch.lyrics import Syllable, read_lyrics
 from engine.sketch.melody import PLAYED_RANGE, RANGES, Motif, chord_positions, draw_motif, pitch_line, spelled
@@ -26,6 +26,9 @@ KEYS = {
 }
 HEIGHTS = {"verse": 0.38, "pre-chorus": 0.5, "chorus": 0.6, "bridge": 0.55}
 IDEA_ORDER = (0, 1, 0, 2)  # a phrase, its answer, the phrase again, another answer
+SLOWING = (0.88, 0.72)  # the tempo of the last bars
+SLOWING_BARS = sum(1 / factor - 1 for factor in SLOWING)  # what it adds to a song
+FEWEST_SLOWING_BARS = 10
 FILL_CHANCE = 0.5
 FILL_ROOM = 6  # steps of rest a fill needs
 MOST_FILL_TONES = 4
@@ -103,14 +106,38 @@ def compose(
     sections = read_lyrics(lyrics, check)
     if read.instrumental:
         sections = tuple(replace(section, lines=()) for section in sections)
-    passages = plan_form(sections, setting.grid, duration_seconds, check)
+    spare = SLOWING_BARS * setting.grid.bar_seconds if _slows(setting, duration_seconds) else 0.0
+    seconds = min(duration_seconds, LONGEST_SECONDS) - spare
+    passages = plan_form(sections, setting.grid, seconds, check, read.genre.shape)
     kinds = {passage.kind for passage in passages}
     music = {kind: _music(kind, setting) for kind in kinds}
     written = [
         _write(passage, music[passage.kind], setting, _cadence(passage, passages), check)
         for passage in passages
     ]
-    return _score(passages, written, setting, chords=chords, check=check)
+    score = _score(passages, written, setting, chords=chords, check=check)
+    return _slowed(score) if spare else score
+
+
+def _slows(setting: Setting, seconds: float) -> bool:
+    """Whether the song gets slower at its end: in genres that do, where there is time for more than a few bars."""
+    return setting.style.genre.shape.slows and seconds >= FEWEST_SLOWING_BARS * setting.grid.bar_seconds
+
+
+def _slowed(score: Score) -> Score:
+    """The same song with its last two bars slower and slower."""
+
+    def bars(voice: Voice) -> tuple[Bar, ...]:
+        kept = len(voice.bars) - len(SLOWING)
+        tempi = zip(voice.bars[kept:], SLOWING, strict=True)
+        return (
+            *voice.bars[:kept],
+            *(replace(bar, tempo_bpm=round(score.tempo_bpm * f, 2)) for bar, f in tempi),
+        )
+
+    if score.bar_count <= len(SLOWING):
+        return score
+    return score.with_voices(tuple(replace(voice, bars=bars(voice)) for voice in score.voices))
 
 
 def _key(style: Style, seed: int) -> Key:

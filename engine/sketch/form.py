@@ -12,15 +12,11 @@ from math import ceil
 from engine.control import Check, unchecked
 from engine.sketch.lyrics import Line, LyricSection, Syllable, is_upbeat
 from engine.sketch.rhythm import Grid
+from engine.sketch.shapes import SONG, Shape
 
 LONGEST_SECONDS = 1000.0
+LONGEST_OUTRO = 4
 SHORT_LINES = 0.7  # share of a kind's lines that must fit two bars for its phrases to have two
-FORMS = (  # for songs without any words or headings
-    ("verse", "chorus", "verse", "chorus", "bridge", "chorus"),
-    ("verse", "chorus", "verse", "chorus"),
-    ("verse", "chorus"),
-    ("verse",),
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,26 +44,38 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class Extent:
-    """How much room a song takes: bars of an intro or outro nobody asked for, bars of a passage without words."""
+    """How much room a song takes: shares of the shape's lengths, and at most so many bars.
 
-    framing: int
-    played: int
+    `framing` is of an intro or outro nobody asked for, `played` of a passage without words; `filled` passages are whole
+    periods.
+    """
+
+    framing: float
+    played: float
+    most: int
+    filled: bool = False
     hurried: bool = False
 
 
 EXTENTS = (
-    Extent(4, 8),
-    Extent(2, 8),
-    Extent(2, 4),
-    Extent(0, 4),
-    Extent(0, 2),
-    Extent(0, 2, hurried=True),
-    Extent(0, 0, hurried=True),
+    Extent(1, 1, 64, filled=True),
+    Extent(0.5, 1, 64, filled=True),
+    Extent(0.5, 0.5, 16, filled=True),
+    Extent(0, 0.5, 8, filled=True),
+    Extent(0, 0.5, 4),
+    Extent(0, 0.25, 2),
+    Extent(0, 0.25, 2, hurried=True),
+    Extent(0, 0, 0, hurried=True),
 )
+WHOLE_EXTENTS, SHORT_FORM_EXTENTS = EXTENTS[:1], EXTENTS[:5]
 
 
 def plan_form(
-    sections: Sequence[LyricSection], grid: Grid, seconds: float, check: Check = unchecked
+    sections: Sequence[LyricSection],
+    grid: Grid,
+    seconds: float,
+    check: Check = unchecked,
+    shape: Shape = SONG,
 ) -> tuple[Passage, ...]:
     """The passages of a song of at most `seconds`, but of one bar at least.
 
@@ -75,7 +83,7 @@ def plan_form(
     """
     budget = max(1, int(min(seconds, LONGEST_SECONDS) / grid.bar_seconds + 1e-9))
     passages: tuple[Passage, ...] = ()
-    for passages in _drafts(_within(sections, budget), grid):
+    for passages in _drafts(_within(sections, budget), grid, shape):
         check()
         if sum(passage.bars for passage in passages) <= budget:
             return passages
@@ -93,42 +101,58 @@ def _within(sections: Sequence[LyricSection], bars: int) -> list[LyricSection]:
     return kept
 
 
-def _drafts(sections: Sequence[LyricSection], grid: Grid) -> Iterator[tuple[Passage, ...]]:
+def _drafts(sections: Sequence[LyricSection], grid: Grid, shape: Shape) -> Iterator[tuple[Passage, ...]]:
     if sections:
-        yield from (_draft(sections, grid, extent) for extent in EXTENTS)
+        yield from (_draft(sections, grid, extent, shape) for extent in EXTENTS)
         return
-    for form in FORMS:
-        extents = EXTENTS[:1] if len(form) > 2 else EXTENTS[:4]
-        yield from (_draft([LyricSection(kind, kind) for kind in form], grid, extent) for extent in extents)
+    for form in shape.forms:
+        extents = WHOLE_EXTENTS if len(form) > 2 else SHORT_FORM_EXTENTS
+        parts = [LyricSection(name, kind) for name, kind in form]
+        yield from (_draft(parts, grid, extent, shape) for extent in extents)
 
 
-def _draft(sections: Sequence[LyricSection], grid: Grid, extent: Extent) -> tuple[Passage, ...]:
+def _draft(sections: Sequence[LyricSection], grid: Grid, extent: Extent, shape: Shape) -> tuple[Passage, ...]:
     if not extent.played:
         sections = [section for section in sections if section.lines] or sections
-    phrase_bars = {kind: _phrase_bars(kind, sections, grid, extent) for kind in {s.kind for s in sections}}
+    rooms = {kind: _phrase_bars(kind, sections, grid, extent, shape) for kind in {s.kind for s in sections}}
     hook = "chorus" if any(section.kind == "chorus" for section in sections) else sections[0].kind
-    passages = [_passage(section, grid, extent, phrase_bars[section.kind], hook) for section in sections]
-    if extent.framing:
-        frame = tuple(_played(extent.framing))
+    passages = [_passage(section, grid, extent, shape, rooms[section.kind], hook) for section in sections]
+    framing = _share(shape.intro, extent.framing, extent.most)
+    if framing:
+        frame = tuple(_played(framing))
         if sections[0].kind != "intro":
             passages.insert(0, Passage("intro", hook, frame))
         if sections[-1].kind != "outro":
-            passages.append(Passage("outro", hook, frame))
+            passages.append(Passage("outro", hook, frame[: LONGEST_OUTRO // 2]))
     return tuple(passages)
 
 
-def _passage(section: LyricSection, grid: Grid, extent: Extent, phrase_bars: int, hook: str) -> Passage:
+def _share(bars: int, share: float, most: int) -> int:
+    """A share of so many bars, even and at most `most`."""
+    return min(int(bars * share), most) // 2 * 2
+
+
+def _passage(
+    section: LyricSection, grid: Grid, extent: Extent, shape: Shape, phrase_bars: int, hook: str
+) -> Passage:
     if not section.lines:
         framing = section.kind in ("intro", "outro", "interlude")
-        bars = max(min(4, extent.played) if framing else extent.played, 2)
+        bars = _share(shape.length(section.kind), extent.played, extent.most)
+        bars = max(min(4, bars) if framing else bars, 2)
         return Passage(section.name, hook if framing else section.kind, tuple(_played(bars)))
     room = grid.capacity(phrase_bars, hurried=extent.hurried)
     phrases = [phrase for line in section.lines for phrase in _phrases(line, phrase_bars, room)]
-    return Passage(section.name, section.kind, tuple(phrases))
+    missing = -sum(phrase.bars for phrase in phrases) % shape.period if extent.filled else 0
+    return Passage(section.name, section.kind, (*phrases, *_played(missing)))
 
 
-def _phrase_bars(kind: str, sections: Iterable[LyricSection], grid: Grid, extent: Extent) -> int:
-    lines = [len(line.syllables) for section in sections if section.kind == kind for line in section.lines]
+def _phrase_bars(
+    kind: str, sections: Iterable[LyricSection], grid: Grid, extent: Extent, shape: Shape
+) -> int:
+    texts = [section.lines for section in sections if section.kind == kind and section.lines]
+    lines = [len(line.syllables) for text in texts for line in text]
+    if shape.tercets and extent.filled and all(len(text) == 3 for text in texts):
+        return 4
     short = sum(count <= grid.capacity(2) for count in lines)
     return 2 if extent.hurried or short >= SHORT_LINES * len(lines) else 4
 

@@ -4,16 +4,51 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from engine.sketch.progressions import (
+    BALLAD_MAJOR,
+    BLUES_MAJOR,
+    BLUES_MINOR,
+    BOSSA_MAJOR,
+    BOSSA_MINOR,
+    CLASSICAL_MAJOR,
+    CLASSICAL_MINOR,
+    CLUB_MAJOR,
+    CLUB_MINOR,
+    COUNTRY_MAJOR,
+    FOLK_MAJOR,
+    FOLK_MINOR,
+    FUNK_MAJOR,
+    FUNK_MINOR,
+    HIP_HOP_MAJOR,
+    HIP_HOP_MINOR,
+    JAZZ_MAJOR,
+    JAZZ_MINOR,
+    LULLABY_MAJOR,
+    METAL_MINOR,
+    ORCHESTRAL_MAJOR,
+    POP_MAJOR,
+    POP_MINOR,
+    REGGAE_MAJOR,
+    REGGAE_MINOR,
+    ROCK_MAJOR,
+    ROCK_MINOR,
+    WALTZ_MAJOR,
+    Progressions,
+)
+from engine.sketch.shapes import (
+    AABA,
+    ARCH,
+    CLUB,
+    GENTLE,
+    LOOPS,
+    RIFFS,
+    SONG,
+    STROPHES,
+    TWELVE_BARS,
+    TWO_STRAINS,
+    Shape,
+)
 from engine.sketch.vocabulary import INSTRUMENTS, Band, Meter, Mode
-
-
-@dataclass(frozen=True, slots=True)
-class Progressions:
-    """Choices of harmony by kind of section, as Roman numerals with one chord a bar; lower case is minor."""
-
-    verse: tuple[str, ...]
-    chorus: tuple[str, ...]
-    bridge: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,78 +64,7 @@ class Genre:
     minor: Progressions
     mode: Mode = "major"
     meter: Meter = (4, 4)
-
-
-POP_MAJOR = Progressions(
-    verse=("I V vi IV", "I vi IV V", "vi IV I V", "I IV vi V"),
-    chorus=("IV V I vi", "I V vi IV", "IV I V vi"),
-    bridge=("vi IV I V", "ii IV vi V"),
-)
-POP_MINOR = Progressions(
-    verse=("i VI III VII", "i iv VI V", "i VII VI VII"),
-    chorus=("VI VII i i", "VI III VII i", "iv VI i VII"),
-    bridge=("iv i VI V", "VI III iv V"),
-)
-FOLK_MAJOR = Progressions(
-    verse=("I IV I V", "I V vi IV", "I iii IV V", "I I IV V"),
-    chorus=("IV I V I", "IV I V vi", "vi IV I V"),
-    bridge=("vi iii IV V", "ii vi IV V"),
-)
-FOLK_MINOR = Progressions(
-    verse=("i VII i v", "i VI VII i", "i iv i V"),
-    chorus=("III VII i V", "VI VII i i", "iv i VII i"),
-    bridge=("VI III VII V", "iv VII III V"),
-)
-ROCK_MAJOR = Progressions(
-    verse=("I bVII IV I", "I IV V IV", "I V IV IV"),
-    chorus=("IV V I I", "I V bVII IV", "I V vi IV"),
-    bridge=("vi V IV V", "bVII IV I V"),
-)
-ROCK_MINOR = Progressions(
-    verse=("i VII VI VII", "i III VII iv", "i i VI VII"),
-    chorus=("VI VII i i", "i VI III VII", "III VII iv i"),
-    bridge=("iv VI VII V", "VI VI VII V"),
-)
-JAZZ_MAJOR = Progressions(
-    verse=("Imaj7 vi7 ii7 V7", "ii7 V7 Imaj7 vi7", "Imaj7 IV7 iii7 VI7 ii7 V7 Imaj7 V7"),
-    chorus=("IVmaj7 iii7 ii7 V7", "ii7 V7 iii7 vi7", "Imaj7 iii7 IVmaj7 V7"),
-    bridge=("iii7 vi7 ii7 V7", "IVmaj7 iv6 iii7 V7"),
-)
-JAZZ_MINOR = Progressions(
-    verse=("i7 iv7 iiø V7", "i7 VImaj7 iiø V7", "iiø V7 i7 i7"),
-    chorus=("iv7 VII7 IIImaj7 V7", "VImaj7 iiø V7 i7"),
-    bridge=("iv7 i7 iiø V7", "IIImaj7 VImaj7 iiø V7"),
-)
-BLUES_MAJOR = Progressions(
-    verse=("I7 I7 I7 I7 IV7 IV7 I7 I7 V7 IV7 I7 V7", "I7 IV7 I7 I7 IV7 IV7 I7 I7 V7 IV7 I7 V7"),
-    chorus=("I7 IV7 I7 I7 IV7 IV7 I7 I7 V7 IV7 I7 V7",),
-    bridge=("IV7 IV7 I7 I7 IV7 IV7 V7 V7",),
-)
-BLUES_MINOR = Progressions(
-    verse=("i7 i7 i7 i7 iv7 iv7 i7 i7 V7 iv7 i7 V7",),
-    chorus=("i7 iv7 i7 i7 iv7 iv7 i7 i7 V7 iv7 i7 V7",),
-    bridge=("iv7 iv7 i7 i7 iv7 iv7 V7 V7",),
-)
-CLASSICAL_MAJOR = Progressions(
-    verse=("I V vi iii IV I IV V", "I IV V I", "I ii V I"),
-    chorus=("IV V iii vi ii V I V", "I V vi IV"),
-    bridge=("vi ii V I", "vi iii IV V"),
-)
-CLASSICAL_MINOR = Progressions(
-    verse=("i iv V i", "i VI iv V", "i V VI III iv i iv V"),
-    chorus=("VI III iv V", "VI VII III V"),
-    bridge=("iv VII III VI", "VI iv i V"),
-)
-FUNK_MAJOR = Progressions(
-    verse=("I7 I7 IV7 IV7", "ii7 V7 ii7 V7", "I7 bVII IV7 I7"),
-    chorus=("IVmaj7 iii7 vi7 V7", "IV7 V7 I7 I7"),
-    bridge=("vi7 ii7 IVmaj7 V7",),
-)
-FUNK_MINOR = Progressions(
-    verse=("i7 iv7 i7 iv7", "i7 VII VImaj7 VII"),
-    chorus=("VImaj7 v7 i7 i7", "iv7 VII7 i7 i7"),
-    bridge=("iv7 i7 VImaj7 V7",),
-)
+    shape: Shape = SONG
 
 
 def _band(lead: str, comp: str, pad: str = "", bass: str = "", drums: str = "") -> Band:
@@ -136,6 +100,7 @@ GENRES: tuple[Genre, ...] = (
         FOLK_BAND,
         FOLK_MAJOR,
         FOLK_MINOR,
+        shape=GENTLE,
     ),
     Genre(
         "celtic",
@@ -145,6 +110,7 @@ GENRES: tuple[Genre, ...] = (
         _band("violin", "steel guitar", "harp", "acoustic bass"),
         FOLK_MAJOR,
         FOLK_MINOR,
+        shape=TWO_STRAINS,
     ),
     Genre(
         "rock",
@@ -154,6 +120,7 @@ GENRES: tuple[Genre, ...] = (
         ROCK_BAND,
         ROCK_MAJOR,
         ROCK_MINOR,
+        shape=RIFFS,
     ),
     Genre(
         "punk",
@@ -163,6 +130,7 @@ GENRES: tuple[Genre, ...] = (
         _band("overdriven guitar", "distorted guitar", "", "finger bass", "standard kit"),
         ROCK_MAJOR,
         ROCK_MINOR,
+        shape=RIFFS,
     ),
     Genre(
         "metal",
@@ -171,8 +139,9 @@ GENRES: tuple[Genre, ...] = (
         "metal",
         _band("overdriven guitar", "distorted guitar", "", "finger bass", "standard kit"),
         ROCK_MAJOR,
-        ROCK_MINOR,
+        METAL_MINOR,
         "minor",
+        shape=RIFFS,
     ),
     Genre(
         "ballad",
@@ -180,18 +149,20 @@ GENRES: tuple[Genre, ...] = (
         72,
         "ballad",
         _band("violin", "piano", "strings", "finger bass", "standard kit"),
-        POP_MAJOR,
+        BALLAD_MAJOR,
         POP_MINOR,
+        shape=GENTLE,
     ),
     Genre(
         "waltz",
         ("waltz", "valse"),
         126,
-        "ballad",
+        "waltz",
         _band("violin", "piano", "strings", "acoustic bass"),
-        CLASSICAL_MAJOR,
+        WALTZ_MAJOR,
         CLASSICAL_MINOR,
         meter=(3, 4),
+        shape=TWO_STRAINS,
     ),
     Genre(
         "jazz",
@@ -201,6 +172,7 @@ GENRES: tuple[Genre, ...] = (
         JAZZ_BAND,
         JAZZ_MAJOR,
         JAZZ_MINOR,
+        shape=AABA,
     ),
     Genre(
         "blues",
@@ -210,6 +182,7 @@ GENRES: tuple[Genre, ...] = (
         _band("overdriven guitar", "piano", "organ", "finger bass", "standard kit"),
         BLUES_MAJOR,
         BLUES_MINOR,
+        shape=TWELVE_BARS,
     ),
     Genre(
         "bossa nova",
@@ -217,8 +190,9 @@ GENRES: tuple[Genre, ...] = (
         120,
         "bossa",
         _band("flute", "nylon guitar", "", "acoustic bass", "brush kit"),
-        JAZZ_MAJOR,
-        JAZZ_MINOR,
+        BOSSA_MAJOR,
+        BOSSA_MINOR,
+        shape=AABA,
     ),
     Genre(
         "latin",
@@ -236,8 +210,8 @@ GENRES: tuple[Genre, ...] = (
         78,
         "reggae",
         _band("trumpet", "organ", "", "finger bass", "standard kit"),
-        FOLK_MAJOR,
-        FOLK_MINOR,
+        REGGAE_MAJOR,
+        REGGAE_MINOR,
     ),
     Genre(
         "country",
@@ -245,8 +219,9 @@ GENRES: tuple[Genre, ...] = (
         112,
         "train",
         _band("violin", "steel guitar", "", "finger bass", "standard kit"),
-        FOLK_MAJOR,
+        COUNTRY_MAJOR,
         FOLK_MINOR,
+        shape=GENTLE,
     ),
     Genre(
         "hip hop",
@@ -254,9 +229,10 @@ GENRES: tuple[Genre, ...] = (
         88,
         "hip hop",
         _band("vibraphone", "electric piano", "warm pad", "synth bass", "tr-808"),
-        FUNK_MAJOR,
-        FUNK_MINOR,
+        HIP_HOP_MAJOR,
+        HIP_HOP_MINOR,
         "minor",
+        shape=LOOPS,
     ),
     Genre(
         "soul",
@@ -266,6 +242,7 @@ GENRES: tuple[Genre, ...] = (
         SOUL_BAND,
         FUNK_MAJOR,
         FUNK_MINOR,
+        shape=GENTLE,
     ),
     Genre(
         "funk",
@@ -294,9 +271,10 @@ GENRES: tuple[Genre, ...] = (
         124,
         "four on the floor",
         CLUB_BAND,
-        POP_MAJOR,
-        POP_MINOR,
+        CLUB_MAJOR,
+        CLUB_MINOR,
         "minor",
+        shape=CLUB,
     ),
     Genre(
         "ambient",
@@ -306,6 +284,7 @@ GENRES: tuple[Genre, ...] = (
         _band("vibraphone", "electric piano", "warm pad", "synth bass"),
         POP_MAJOR,
         POP_MINOR,
+        shape=ARCH,
     ),
     Genre(
         "orchestral",
@@ -323,8 +302,9 @@ GENRES: tuple[Genre, ...] = (
         84,
         "sustained",
         ORCHESTRA,
-        CLASSICAL_MAJOR,
+        ORCHESTRAL_MAJOR,
         CLASSICAL_MINOR,
+        shape=ARCH,
     ),
     Genre(
         "hymn",
@@ -334,6 +314,7 @@ GENRES: tuple[Genre, ...] = (
         _band("choir", "organ", "choir", "cello"),
         CLASSICAL_MAJOR,
         CLASSICAL_MINOR,
+        shape=STROPHES,
     ),
     Genre(
         "march",
@@ -343,6 +324,7 @@ GENRES: tuple[Genre, ...] = (
         _band("trumpet", "brass", "", "finger bass", "standard kit"),
         CLASSICAL_MAJOR,
         CLASSICAL_MINOR,
+        shape=TWO_STRAINS,
     ),
     Genre(
         "lullaby",
@@ -350,9 +332,10 @@ GENRES: tuple[Genre, ...] = (
         72,
         "fingerpicking",
         QUIET_BAND,
-        FOLK_MAJOR,
+        LULLABY_MAJOR,
         FOLK_MINOR,
         meter=(3, 4),
+        shape=TWO_STRAINS,
     ),
 )
 GENRE_BY_NAME: Mapping[str, Genre] = MappingProxyType({genre.name: genre for genre in GENRES})

@@ -1,7 +1,8 @@
 """What a rhythm section plays: drum hits, bass steps and chord strokes of one bar, by groove and meter.
 
 Every time here counts quarter notes from the start of the bar. The tables are written as grids, one character a step:
-drums `X` accent, `x` plain, `o` soft; bass `R` root, `3` third, `5` fifth, `8` octave; chords `D` and `d` strong and
+drums `X` accent, `x` plain, `o` soft; bass `R` root, `3` third, `5` fifth, `8` octave, `A` a step that leads to the next
+root by the scale, `C` by a semitone; chords `D` and `d` strong and
 soft down-strokes, `u` an up-stroke, `B` and `b` strong and soft block chords, `1` to `6` one chord tone from below;
 `-` holds the step before, `.` is silence and `|` is there for the eye.
 """
@@ -11,10 +12,29 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Literal
 
-KICK, STICK, SNARE, CLAP, HAT, OPEN_HAT = 36, 37, 38, 39, 42, 46  # General MIDI percussion keys
-CRASH, RIDE, TAMBOURINE, SHAKER = 49, 51, 54, 70
-ACCENTS = {"X": 112, "x": 90, "o": 58}
-BASS_DEGREES: dict[str, "Degree"] = {"R": "root", "3": "third", "5": "fifth", "8": "octave"}
+from engine.sketch.percussion import (
+    ACCENTS,
+    CLAP,
+    FILLS,
+    HAT,
+    KICK,
+    OPEN_HAT,
+    RIDE,
+    SHAKER,
+    SNARE,
+    SOFT_FILL,
+    STICK,
+    TAMBOURINE,
+)
+
+BASS_DEGREES: dict[str, "Degree"] = {
+    "R": "root",
+    "3": "third",
+    "5": "fifth",
+    "8": "octave",
+    "A": "approach",
+    "C": "leading",
+}
 STROKES: dict[str, tuple["Stroke", int]] = {
     "D": ("strum", 96),
     "d": ("strum", 72),
@@ -22,7 +42,7 @@ STROKES: dict[str, tuple["Stroke", int]] = {
     "B": ("block", 92),
     "b": ("block", 70),
 }
-Degree = Literal["root", "third", "fifth", "octave"]
+Degree = Literal["root", "third", "fifth", "octave", "approach", "leading"]
 Stroke = Literal["strum", "upstrum", "block", "pick"]
 
 
@@ -67,11 +87,16 @@ class Pattern:
 
 @dataclass(frozen=True, slots=True)
 class Groove:
-    """A feel: its patterns by meter. `crash` marks grooves whose sections open with a crash cymbal."""
+    """A feel: its patterns by meter. `crash` marks grooves whose sections open with a crash cymbal.
+
+    `swing` is where in a beat its second half begins, and `fill` what the drums do in the last two quarters of a section.
+    """
 
     name: str
     patterns: Mapping[tuple[int, int], Pattern]
     crash: bool = False
+    swing: float = 0.5
+    fill: tuple[Hit, ...] = ()
 
     def pattern(self, meter: tuple[int, int]) -> Pattern:
         """The bar for any meter: its own, a whole number of a shorter one's, or plain beats."""
@@ -145,19 +170,33 @@ def _bar(steps: int, bass: str, comp: str, drums: Mapping[int, str] | None = Non
     )
 
 
-SOFT_THREE = _bar(2, "R-----", "1-|d-|d-", {KICK: "x.|..|..", STICK: "..|x.|x.", HAT: "o.|o.|o."})
-FULL_THREE = _bar(2, "R-|--|5-", "D-|d-|du", {KICK: "X.|..|..", SNARE: "..|x.|x.", HAT: "xo|xo|xo"})
+SOFT_THREE = _bar(2, "R---A-", "1-|d-|d-", {KICK: "x.|..|..", STICK: "..|x.|x.", HAT: "o.|o.|o."})
+FULL_THREE = _bar(2, "R-|--|5A", "D-|d-|du", {KICK: "X.|..|..", SNARE: "..|x.|x.", HAT: "xo|xo|xo"})
 SWUNG_THREE = _bar(
-    3, "R--|3--|5--", "...|b--|b--", {KICK: "x..|...|...", STICK: "...|...|x..", RIDE: "x..|x.o|x.."}
+    3, "R--|3--|C--", "...|b--|b--", {KICK: "x..|...|...", STICK: "...|...|x..", RIDE: "x..|x.o|x.."}
 )
 SOFT_SIX = _bar(2, "R--|5--", "1-3|4-3", {KICK: "x..|...", STICK: "...|x..", HAT: "ooo|ooo"})
 FULL_SIX = _bar(2, "R--|5-R", "D-d|D-u", {KICK: "X..|..x", SNARE: "...|X..", HAT: "xoo|xoo"})
 
 
 def _groove(
-    name: str, four: Pattern, *, three: Pattern = FULL_THREE, six: Pattern = FULL_SIX, crash: bool = False
+    name: str,
+    four: Pattern,
+    *,
+    three: Pattern = FULL_THREE,
+    six: Pattern = FULL_SIX,
+    crash: bool = False,
+    swing: float = 0.5,
 ) -> Groove:
-    return Groove(name, MappingProxyType({(4, 4): four, (3, 4): three, (6, 8): six}), crash)
+    fill = FILLS.get(name, SOFT_FILL)
+    steps = max(map(len, fill.values()), default=0) // 2
+    hits = [
+        Hit(start / steps, key, ACCENTS[letter])
+        for key, grid in fill.items()
+        for start, _, letter in _spans(grid)
+    ]
+    patterns = MappingProxyType({(4, 4): four, (3, 4): three, (6, 8): six})
+    return Groove(name, patterns, crash, swing, tuple(sorted(hits, key=lambda hit: (hit.offset, hit.key))))
 
 
 def _undrummed(bar: Pattern) -> Pattern:
@@ -169,7 +208,7 @@ PLAYED = (
         "folk",
         _bar(
             4,
-            "R-------|5-------",
+            "R-------|5-----A-",
             "D---d-u-|..u-d-u-",
             {KICK: "x.......|x.......", STICK: "....x...|....x...", SHAKER: "x.o.x.o.|x.o.x.o."},
         ),
@@ -186,7 +225,7 @@ PLAYED = (
         "pop",
         _bar(
             4,
-            "R---R-R-|R---5-R-",
+            "R---R-R-|R---5-A-",
             "B-------|B---b---",
             {KICK: "X.....x.|x.......", SNARE: "....X...|....X...", HAT: "x.o.x.o.|x.o.x.o."},
         ),
@@ -196,7 +235,7 @@ PLAYED = (
         "rock",
         _bar(
             4,
-            "R-R-R-R-|R-R-R-R-",
+            "R-R-R-R-|R-R-R-A-",
             "D-d-D-du|D-d-D-du",
             {KICK: "X.......|X.x.....", SNARE: "....X...|....X...", HAT: "x.x.x.x.|x.x.x.x."},
         ),
@@ -206,7 +245,7 @@ PLAYED = (
         "ballad",
         _bar(
             4,
-            "R-------|--5-R---",
+            "R-------|--5-R-A-",
             "1-2-3-4-|3-2-3-2-",
             {KICK: "x.......|..x.....", STICK: "....x...|....x...", HAT: "o.o.o.o.|o.o.o.o."},
         ),
@@ -214,31 +253,44 @@ PLAYED = (
         six=SOFT_SIX,
     ),
     _groove(
+        "waltz",
+        _bar(
+            4,
+            "R-------|5-------",
+            "....b-..|....b-..",
+            {KICK: "x.......|x.......", STICK: "....x...|....x..."},
+        ),
+        three=_bar(2, "R-|--|--", "..|b-|b-", {KICK: "x.|..|..", STICK: "..|o.|o.", TAMBOURINE: "..|o.|o."}),
+        six=_bar(2, "R--|---", ".bb|.bb"),
+    ),
+    _groove(
         "swing",
         _bar(
             3,
-            "R--|3--|5--|8--",
+            "R--|3--|5--|C--",
             "b-.|..b|...|...",
             {KICK: "o..|...|o..|...", RIDE: "x..|x.o|x..|x.o", STICK: "...|x..|...|x.."},
         ),
         three=SWUNG_THREE,
         six=SOFT_SIX,
+        swing=0.6,
     ),
     _groove(
         "shuffle",
         _bar(
             3,
-            "R-R|3-3|5-5|3-3",
+            "R-R|3-3|5-5|3-C",
             "D-d|D-d|D-d|D-d",
             {KICK: "X..|..x|X..|...", SNARE: "...|X..|...|X..", HAT: "x.o|x.o|x.o|x.o"},
         ),
         three=SWUNG_THREE,
+        swing=0.62,
     ),
     _groove(
         "bossa",
         _bar(
             4,
-            "R-----5-|5-----R-",
+            "R-----5-|5-----C-",
             "b-..b-..|..b-..b-",
             {KICK: "x.....x.|x.....x.", STICK: "x.....x.|....x...", SHAKER: "oooooooo|oooooooo"},
         ),
@@ -269,7 +321,7 @@ PLAYED = (
         "hip hop",
         _bar(
             4,
-            "R----.R-|..R-5---",
+            "R----.R-|..R-5-A-",
             "b-------|....b---",
             {KICK: "X.....x.|..X.....", SNARE: "....X...|....X...", HAT: "x.xxx.x.|x.xxx.xo"},
         ),
@@ -293,7 +345,7 @@ PLAYED = (
         "funk",
         _bar(
             4,
-            "R--R..8.|R-..5-8-",
+            "R--R..8.|R-..5-C-",
             "..b...b.|.b....b.",
             {KICK: "X..x....|..X.....", SNARE: "....X..o|.o..X...", HAT: "xoxoxoxo|xoxoxoxo"},
         ),
@@ -312,7 +364,7 @@ PLAYED = (
         "train",
         _bar(
             4,
-            "R-------|5-------",
+            "R-------|5---A---",
             "1---D---|1---D-u-",
             {KICK: "x.......|x.......", SNARE: "oooXoooX|oooXoooX", HAT: "....o...|....o..."},
         ),
@@ -323,7 +375,7 @@ PLAYED = (
         "march",
         _bar(
             4,
-            "R---5---|R---5---",
+            "R---5---|R---5-A-",
             "1---B---|1---B---",
             {KICK: "X.......|X.......", SNARE: "x...xoox|x...xoxo"},
         ),

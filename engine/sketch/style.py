@@ -11,8 +11,9 @@ from typing import TypeVar
 from unicodedata import normalize
 
 from engine.score.fields import TEMPO_WORDS
-from engine.sketch.genres import GENRE_BY_NAME, GENRES, Genre, Progressions
+from engine.sketch.genres import GENRE_BY_NAME, GENRES, Genre
 from engine.sketch.grooves import GROOVES, Groove
+from engine.sketch.progressions import Progressions
 from engine.sketch.vocabulary import (
     GENERIC_WORDS,
     INSTRUMENT_WORDS,

@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 
-from engine.score.model import TimedChord
+from engine.score import key_named
+from engine.score.model import SEMITONES, TimedChord
 
 LOWEST_BASS = 28  # E1, the bass's open string
 _THIRDS, _FIFTHS = (3, 4, 2, 5), (7, 6, 8)
@@ -54,3 +55,17 @@ def bass_note(chord: TimedChord, degree: str, *, first: bool) -> int:
     wanted = _THIRDS if degree == "third" else _FIFTHS
     present = {interval % 12 for interval in chord.intervals}
     return note + next((interval for interval in wanted if interval in present), 0)
+
+
+def leading_note(chord: TimedChord, following: TimedChord, key: str) -> int:
+    """MIDI note that leads from one chord's root to the next chord's bass, from the side of where the bass is.
+
+    It is the neighbour in the scale of `key`, or a semitone away where that is empty.
+    """
+    here, there = bass_note(chord, "root", first=False), bass_note(following, "root", first=True)
+    side = -1 if here < there or there == LOWEST_BASS + 11 else 1
+    signature = key_named(key).signature if key else {}
+    scale = {(SEMITONES[step] + signature.get(step, 0)) % 12 for step in SEMITONES}
+    if key and (there + side) % 12 not in scale:
+        side *= 2
+    return there + side if there + side >= LOWEST_BASS else there - side

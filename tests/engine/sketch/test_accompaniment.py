@@ -5,8 +5,10 @@ from dataclasses import replace
 import pytest
 
 from engine.score import Timeline
-from engine.sketch.accompaniment import bass_line, chord_pads, chord_strokes, drum_hits
-from engine.sketch.grooves import CRASH, GROOVES, HAT, KICK, OPEN_HAT
+from engine.sketch.accompaniment import bass_line, chord_pads, chord_strokes
+from engine.sketch.drumming import drum_hits
+from engine.sketch.grooves import GROOVES
+from engine.sketch.percussion import CRASH, HAT, KICK, OPEN_HAT
 from engine.sketch.strikes import Strike
 from tests.engine.sketch.sounds import song
 
@@ -119,3 +121,28 @@ def test_an_upbeat_is_left_to_the_melody() -> None:
         score.notes, score.chords, bars, score.beats, (), score.duration + 0.25, ((4, 4),) * len(bars)
     )
     assert 0 not in {strike.bar for strike in drum_hits(shifted, GROOVES["pop"])}
+
+
+def test_the_bass_steps_into_the_next_chord() -> None:
+    score = replace(song(3), keys=("Em",) * 3)
+    for groove, gaps in (("pop", {1, 2}), ("swing", {1})):
+        steps = sorted(bass_line(score, GROOVES[groove]), key=lambda strike: strike.start)
+        ends = [[strike.key for strike in steps if strike.bar == bar] for bar in range(3)]
+        assert abs(ends[0][-1] - ends[1][0]) in gaps
+        assert ends[0][-1] % 12 in {0, 2, 4, 6, 7, 9, 11} or groove == "swing"
+
+
+def test_a_bass_under_a_chord_that_stays_goes_to_its_fifth() -> None:
+    score = song(3)
+    same = tuple(replace(score.chords[0], start=float(bar), end=bar + 1.0, bar=bar) for bar in range(3))
+    steps = sorted(bass_line(replace(score, chords=same), GROOVES["pop"]), key=lambda strike: strike.start)
+    assert [strike.key % 12 for strike in steps if strike.bar == 0][-1] == 11
+
+
+def test_a_breakdown_has_one_long_bass_note_a_bar_and_a_verse_less_background() -> None:
+    score = replace(song(4), sections=(("breakdown", 0.0, 2.0), ("chorus", 2.0, 4.0)))
+    basses = bass_line(score, GROOVES["rock"])
+    assert [sum(strike.bar == bar for strike in basses) for bar in (0, 2)] == [1, 8]
+    pads = chord_pads(song())
+    assert {strike.weight for strike in pads if strike.start < 2} == {0.6}
+    assert {strike.weight for strike in pads if strike.start >= 2} == {1.0}

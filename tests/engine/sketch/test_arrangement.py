@@ -73,7 +73,7 @@ def test_what_is_struck_at_one_instant_strays_together() -> None:
         strums = 3 * 0.012 + 1e-6
         assert all(max(starts) - min(starts) <= strums for starts in exact.values())
     drums = arrange(song(), POP, 3)[-1]
-    assert len({round(strike.start * 8) for strike in drums.strikes}) == len(
+    assert len({round(strike.start * 16) for strike in drums.strikes}) == len(
         {strike.start for strike in drums.strikes}
     )
 

@@ -233,3 +233,49 @@ def test_stressed_syllables_begin_on_beats_more_often_than_others() -> None:
                 (stressed if weight else others).append(round(note.start, 4) in beats)
     assert sum(stressed) / len(stressed) > 0.85
     assert sum(others) / len(others) < 0.45
+
+
+def test_gentle_songs_slow_down_at_their_end_and_others_do_not() -> None:
+    folk, metal = (compose(style, LYRICS, 1, 360) for style in ("folk, 100 bpm", "metal, 100 bpm"))
+    lengths = [round(end - start, 2) for start, end in timeline(folk).bars[-4:]]
+    assert lengths[0] == lengths[1] == 2.4 < lengths[2] < lengths[3]
+    assert len({round(end - start, 3) for start, end in timeline(metal).bars}) == 1
+
+
+@pytest.mark.parametrize(
+    ("style", "names"),
+    [
+        ("blues", ["intro", "verse", "verse", "solo", "verse", "outro"]),
+        ("bossa nova", ["intro", "head", "head", "bridge", "head", "solo", "bridge", "head", "outro"]),
+        ("electronic", ["intro", "build", "drop", "breakdown", "verse", "build", "drop", "outro"]),
+        ("hip hop", ["intro", "verse", "hook", "verse", "hook", "breakdown", "hook", "outro"]),
+        ("orchestral", ["intro", "theme", "second theme", "development", "theme", "finale", "outro"]),
+        ("waltz", ["intro", "verse", "verse", "chorus", "chorus", "verse", "outro"]),
+    ],
+)
+def test_a_genre_has_its_own_form(style: str, names: list[str]) -> None:
+    assert [section.name for section in compose(style, "", 1, 400).sections] == names
+
+
+def test_a_blues_has_twelve_bars_on_three_chords() -> None:
+    text = "[Verse]\nI woke up this morning\nI woke up this morning\nand the rain was coming down\n" * 2
+    score = compose("blues, in A", text, 1, 300)
+    starts = [section.bar for section in score.sections]
+    assert [after - first for first, after in pairwise(starts)][1:] == [12, 12]
+    symbols = {bar.chords[0].text for bar in score.voices[0].bars[starts[1] : starts[2]]}
+    assert symbols == {"A7", "D7", "E7"}
+
+
+def test_jazz_and_bossa_have_rich_chords_and_folk_has_triads() -> None:
+    def rich(style: str) -> float:
+        chords = timeline(compose(style, LYRICS, 2, 300)).chords
+        return sum(len(chord.intervals) > 3 for chord in chords) / len(chords)
+
+    assert min(rich("jazz, major"), rich("bossa nova, major")) > 0.8
+    assert rich("folk, major") == 0
+
+
+def test_sung_passages_are_filled_up_to_whole_periods() -> None:
+    score = compose("pop", "[Verse]\nover the hill\nunder the sea\nhome again\n[Chorus]\nla la la\n", 1, 300)
+    starts = [*(section.bar for section in score.sections), score.bar_count]
+    assert all((after - first) % 4 == 0 for first, after in pairwise(starts))

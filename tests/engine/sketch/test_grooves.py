@@ -28,7 +28,8 @@ def test_a_grid_is_read_with_its_holds() -> None:
     folk = GROOVES["folk"].pattern((4, 4))
     assert [(step.offset, step.length, step.degree) for step in folk.bass] == [
         (0, 2, "root"),
-        (2, 2, "fifth"),
+        (2, 1.5, "fifth"),
+        (3.5, 0.5, "approach"),
     ]
     assert [step.stroke for step in folk.comp[:3]] == ["strum", "strum", "upstrum"]
     picked = GROOVES["fingerpicking"].pattern((4, 4)).comp
