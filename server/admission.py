@@ -13,7 +13,7 @@ from server.jobs.errors import InputsFull, QueueFull, UnknownJob
 from server.jobs.job import Job, JobControl, JobView
 from server.jobs.serial_queue import SerialQueue
 from server.limits import MAX_NOTE_CHARACTERS, MAX_NOTES
-from server.work import Making, Prepared, Stopwatch
+from server.work import FOLLOWED, Making, Prepared, Stopwatch
 from storage.entry import JSON, Entry, EntryState
 from storage.errors import DiskFull, StoreFull
 from storage.store import ResultStore
@@ -150,7 +150,7 @@ class Gate:
         """Run the work into a staged file and publish it: done means downloadable."""
         stopwatch = Stopwatch()
         with self._store.stage(job.id) as staged:
-            packed = prepared.work(Making(job.id, staged, control, stopwatch))
+            packed = prepared.work(Making(job.id, staged, control, stopwatch, staged.offer))
             staged.seal()  # before the metrics are read, which are to include the way to the disk
             metrics = {**stopwatch.metrics(), **packed.metrics}
             detail = _detail(prepared, packed.notes) | {
@@ -165,7 +165,8 @@ class Gate:
 def _detail(prepared: Prepared, notes: tuple[str, ...] = ()) -> dict[str, JSON]:
     """What a record says of the work, with what the work itself has noted."""
     noted: list[JSON] = list(_bounded(prepared.notes + notes))
-    return {"operation": prepared.operation, "model": prepared.model, "notes": noted}
+    detail: dict[str, JSON] = {"operation": prepared.operation, "model": prepared.model, "notes": noted}
+    return detail | {FOLLOWED: prepared.followed} if prepared.followed else detail
 
 
 def _bounded(notes: tuple[str, ...]) -> tuple[str, ...]:

@@ -68,9 +68,9 @@ def assemble(
     Raises DiskFull and OSError where the folder cannot be used.
     """
     budget = Budget(settings.result_max_bytes, settings.result_max_files, MAX_FILE_BYTES)
-    store = ResultStore(settings.result_dir, budget, settings.result_ttl_seconds, clock)
-    leftovers = store.recover()
     watch = Watch()
+    store = ResultStore(settings.result_dir, budget, settings.result_ttl_seconds, clock, watch.notify)
+    leftovers = store.recover()
     rates = load_rates(settings.data_directory)
     queue = SerialQueue(
         settings.queue_limit, clock, watch.notify, rates=rates, most_input_bytes=MAX_INPUT_BYTES

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import BinaryIO, Protocol
+from typing import BinaryIO, Final, Protocol
 
 from engine.audio import Samples, encode
 from engine.control import Control
@@ -54,14 +54,23 @@ class Stopwatch:
         }
 
 
+FOLLOWED: Final = "followed"
+"""Where a record tells the content type of a body that can be followed."""
+
+
+def offered_to_nobody() -> None:
+    """Where nobody can follow what is being made."""
+
+
 @dataclass(frozen=True, slots=True)
 class Making:
-    """One making of a job's body: where it is written to, who stops it and what it is timed with."""
+    """One making of a job's body: where it is written to, who stops it, what it is timed with and who follows it."""
 
     job_id: str
     sink: BinaryIO
     control: Control
     stopwatch: Stopwatch
+    offer: Callable[[], None] = offered_to_nobody  # lets followers read all that lies in the sink by now
 
 
 Work = Callable[[Making], Packed]
@@ -80,6 +89,9 @@ class Prepared:
     rates_id: str = ""  # the name under which the model's speed is learnt, where that is not its own
     notes: tuple[str, ...] = ()  # sentences for whoever asked, known before the work begins
     input_bytes: int = 0  # of the upload that the work keeps in memory
+    # The content type of a body that can be followed while it is made, and so of its first part, which begins it:
+    # whatever comes after that part is never offered. Empty for a body that cannot.
+    followed: str = ""
 
 
 def digest_of(operation: str, fields: Mapping[str, object]) -> str:
