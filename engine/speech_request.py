@@ -6,7 +6,7 @@ from pydantic import Field, ValidationError, model_validator
 from pydantic_core import PydanticCustomError
 
 from engine.request_errors import refusal
-from engine.request_types import Bitrate, Model, OutputFormat, Real, Seed, Strict, Text
+from engine.request_types import Bitrate, Ignored, Model, OutputFormat, Real, Seed, Strict, Text
 
 MOST_CHARACTERS = 100_000  # some two hours of speech
 SLOWEST, FASTEST = 0.5, 2.0
@@ -24,6 +24,11 @@ class SpeechRequest(Strict):
     seed: Seed = Field(default=-1, description="Seed of the breath in the voice; -1 draws one.")
     output_format: OutputFormat = "mp3"
     mp3_bitrate: Bitrate = 128
+    words: Ignored = Field(
+        default=None,
+        exclude=True,
+        description="Word times of a replay; read by clients, accepted and ignored here.",
+    )
 
     @model_validator(mode="after")
     def _something_to_say(self) -> Self:
