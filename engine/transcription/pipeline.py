@@ -1,0 +1,168 @@
+"""Speech written down by Whisper: the packaged tiny.en, or any of Whisper's models that was converted for CTranslate2."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import islice
+from pathlib import Path
+from typing import BinaryIO, Final
+
+import ctranslate2
+from pydantic import JsonValue
+
+from engine.audio.reading import AudioStream, listening
+from engine.control import Control
+from engine.errors import InvalidRequest
+from engine.song_model import Expected
+from engine.transcription.features import RATE_HZ
+from engine.transcription.languages import NAMES, UNSPACED, language_code
+from engine.transcription.scribe import Language, Scribe
+from engine.transcription.voice_activity import SpeechDetector
+from engine.transcription.weights import Weights, packaged, weights_in
+from engine.transcription.whisper import Whisper
+from engine.transcription.windows import Window, Windows
+from engine.transcription_model import Segment, Transcript
+from engine.transcription_request import TranscriptionRequest
+
+LISTENING: Final = "listening"
+DETECTION_WINDOWS: Final = 3
+_SURE: Final = 0.7  # a language so likely needs no second window
+_UNTOLD_SECONDS: Final = 60.0  # of files that do not say how long they are, as much again is thought to come
+_FIELD: Final = "audio"
+
+
+class WhisperTranscription:
+    """Owns the model and the detector of speech, which are opened with the first recording; one thread's.
+
+    `folder` is one that a CTranslate2 converter wrote, None for the packaged tiny.en; `device` is "auto", "cpu" or
+    "cuda"; `threads` are those that compute on a CPU, by default one fewer than there are cores, so that whoever waits
+    for the server meanwhile gets an answer. Raises CheckpointError for a folder that lacks a file.
+    """
+
+    def __init__(
+        self, folder: Path | None = None, *, device: str = "auto", compute_type: str = "", threads: int = 0
+    ) -> None:
+        self._weights: Weights = packaged() if folder is None else weights_in(folder)
+        self._device = device if device != "auto" else _present_device()
+        self._compute_type = compute_type or ("float16" if self._device == "cuda" else "int8")
+        self._threads = threads or max(1, len(os.sched_getaffinity(0)) - 1)
+        self._whisper: Whisper | None = None
+        self._detector: SpeechDetector | None = None
+        self.id = self._weights.id
+        self.rates_id = f"{self.id} {self._device} {self._compute_type}"
+
+    def describe(self) -> dict[str, JsonValue]:
+        """What a client is told: id, kind, a sentence, languages by code, tasks, operations, what it accepts."""
+        weights = self._weights
+        return {
+            "id": self.id,
+            "kind": "transcription",
+            "description": (
+                "Writes down what is said and when, word by word. "
+                + (
+                    f"Knows {len(weights.languages)} languages."
+                    if weights.multilingual
+                    else "Knows English only."
+                )
+            ),
+            "languages": list(weights.languages),
+            "language_names": {code: NAMES[code] for code in weights.languages},
+            "tasks": self._tasks(),
+            "operations": ["transcribe"],
+            "accepts": ["language", "task", "prompt", "temperature"],
+            "device": self._device,
+            "compute_type": self._compute_type,
+        }
+
+    def _tasks(self) -> list[JsonValue]:
+        return ["transcribe", "translate"] if self._weights.multilingual else ["transcribe"]
+
+    def check(self, request: TranscriptionRequest) -> None:
+        """Raise InvalidRequest, naming the field, for a language or a task the model lacks."""
+        language_code(request.language, self._weights.languages)
+        if request.task not in self._tasks():
+            raise InvalidRequest(
+                "task",
+                f"The model {self.id!r} knows English only and cannot translate; set task to transcribe, or choose "
+                "another model.",
+            )
+
+    def stages(self, request: TranscriptionRequest, seconds: float) -> list[Expected]:
+        """One phase, its size the seconds of audio."""
+        return [Expected(LISTENING, seconds)]
+
+    def unload(self) -> None:
+        """Close the model and the detector."""
+        self._whisper = None
+        self._detector = None
+
+    def transcribe(self, audio: BinaryIO, request: TranscriptionRequest, control: Control) -> Transcript:
+        """What an audio file says; an empty transcript where nobody speaks.
+
+        Raises InvalidRequest for what `check` refuses and for audio that cannot be read to its end, CheckpointError
+        and DeviceError where the model cannot be opened, OutOfMemory.
+        """
+        self.check(request)
+        control.report(LISTENING, 0.0, seconds=0)
+        whisper = self._opened()
+        whisper.begin()
+        language = self._language(whisper, audio, request, control)
+        scribe = Scribe(whisper, request, language)
+        segments: list[Segment] = []
+        with self._windows(audio, control) as (stream, windows):
+            while (window := windows.next()) is not None:
+                segments += scribe.write(window, windows, control.check_cancelled)
+                _report(control, window.stop, stream.seconds)
+            seconds = windows.heard / RATE_HZ
+        control.report(LISTENING, 1.0, seconds=int(seconds))
+        blank = "" if language.code in UNSPACED else " "
+        text = blank.join(segment.text for segment in segments)
+        return Transcript(text, language.code, language.probability, seconds, tuple(segments))
+
+    def _opened(self) -> Whisper:
+        if self._whisper is None:
+            self._whisper = Whisper(self._weights, self._device, self._compute_type, self._threads)
+        return self._whisper
+
+    @contextmanager
+    def _windows(self, audio: BinaryIO, control: Control) -> Iterator[tuple[AudioStream, Windows]]:
+        if self._detector is None:
+            self._detector = SpeechDetector()
+        with listening(audio, field=_FIELD, check=control.check_cancelled) as stream:
+            yield stream, Windows(stream.blocks, self._detector.recording())
+
+    def _language(
+        self, whisper: Whisper, audio: BinaryIO, request: TranscriptionRequest, control: Control
+    ) -> Language:
+        """The one asked for, the only one there is, or the one that the first windows sound like."""
+        asked = language_code(request.language, self._weights.languages)
+        if asked or not self._weights.multilingual:
+            return Language(asked or "en", 1.0, told=self._weights.multilingual)
+        sums: dict[str, float] = {}
+        with self._windows(audio, control) as (_, windows):
+            for count, window in enumerate(islice(_whole(windows), DETECTION_WINDOWS), start=1):
+                control.check_cancelled()
+                for code, probability in whisper.languages(whisper.heard(window.samples)).items():
+                    sums[code] = sums.get(code, 0.0) + probability
+                if max(sums.values()) / count >= _SURE:
+                    break
+        if not sums:
+            return Language("en", 0.0, told=True)
+        likeliest = max(sums, key=lambda code: sums[code])
+        return Language(likeliest, sums[likeliest] / count, told=True)
+
+
+def _present_device() -> str:
+    return "cuda" if ctranslate2.get_cuda_device_count() > 0 else "cpu"
+
+
+def _whole(windows: Windows) -> Iterator[Window]:
+    while (window := windows.next()) is not None:
+        yield window
+        windows.resume(window.stop)
+
+
+def _report(control: Control, sample: int, told: float | None) -> None:
+    seconds = sample / RATE_HZ
+    whole = told if told is not None else seconds + _UNTOLD_SECONDS
+    control.report(LISTENING, min(1.0, seconds / whole) if whole > 0 else 0.0, seconds=int(seconds))

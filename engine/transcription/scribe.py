@@ -1,0 +1,94 @@
+"""One window after another written down, each going on from the text before it."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from engine.control import Check
+from engine.transcription.alignment import Spelling, Stretch, timed, token_starts, within_speech
+from engine.transcription.decoding import Decoded, decode
+from engine.transcription.features import RATE_HZ
+from engine.transcription.segmentation import TICK_SECONDS, Piece, pieces
+from engine.transcription.whisper import Encoded, Whisper
+from engine.transcription.windows import Window, Windows
+from engine.transcription_model import Segment
+from engine.transcription_request import TranscriptionRequest
+from engine.words import Word
+
+TRUSTED_TEMPERATURE: Final = 0.5  # text found above it is not gone on from
+
+
+@dataclass(frozen=True, slots=True)
+class Language:
+    """By code, and how likely it is; `told` where the model must be told."""
+
+    code: str
+    probability: float
+    told: bool
+
+
+class Scribe:
+    """Owner of the text before, for one recording."""
+
+    def __init__(self, whisper: Whisper, request: TranscriptionRequest, language: Language) -> None:
+        self._whisper = whisper
+        self._temperature = request.temperature
+        self._language = language.code
+        self._opening = whisper.text.opening(language.code if language.told else "", request.task)
+        self._wanted = whisper.text.encode(request.prompt)
+        self._before: tuple[int, ...] = ()
+
+    def write(self, window: Window, windows: Windows, check: Check) -> list[Segment]:
+        """Segments of the window; `windows` is told where the next may begin. `check` between attempts."""
+        seconds = len(window.samples) / RATE_HZ
+        encoded = self._whisper.heard(window.samples)
+        prompt = self._whisper.text.prompt(self._wanted, self._before) + self._opening
+        decoded = decode(self._whisper, encoded, prompt, self._temperature, check)
+        first = self._whisper.text.first_timestamp
+        found, written = pieces(decoded.tokens, first, seconds, whole=window.whole)
+        windows.resume(window.stop if window.whole else window.start + round(written * RATE_HZ))
+        trusted = decoded.attempt.temperature <= TRUSTED_TEMPERATURE
+        self._before = tuple(token for piece in found for token in piece.tokens) if trusted else ()
+        check()
+        return self._segments(window, encoded, decoded, found)
+
+    def _segments(
+        self, window: Window, encoded: Encoded, decoded: Decoded, found: list[Piece]
+    ) -> list[Segment]:
+        spelled = [self._whisper.text.words(piece.tokens, self._language) for piece in found]
+        words = self._timed(window, encoded, found, spelled)
+        segments = []
+        for piece, spelling in zip(found, spelled, strict=True):
+            count = sum(1 for word in spelling if word.text.strip())
+            text = self._whisper.text.text(piece.tokens).strip()
+            if text:
+                segments.append(_segment(window, piece, text, tuple(words[:count]), decoded))
+            words = words[count:]
+        return segments
+
+    def _timed(
+        self, window: Window, encoded: Encoded, found: list[Piece], spelled: list[list[Spelling]]
+    ) -> list[Word]:
+        """All words of the window, in seconds from the start of the recording."""
+        tokens = [token for piece in found for token in piece.tokens]
+        if not tokens:
+            return []
+        pairs = self._whisper.pairs(encoded, self._opening, tokens)
+        starts = [window.start / RATE_HZ + start for start in token_starts(pairs, len(tokens), TICK_SECONDS)]
+        speech: list[Stretch] = [(span.start / RATE_HZ, span.stop / RATE_HZ) for span in window.spans]
+        words = timed([word for spelling in spelled for word in spelling], starts)
+        return within_speech(words, speech)
+
+
+def _segment(window: Window, piece: Piece, text: str, words: tuple[Word, ...], decoded: Decoded) -> Segment:
+    begin = window.start / RATE_HZ
+    return Segment(
+        start=words[0].start if words else begin + piece.start,
+        end=words[-1].end if words else begin + piece.end,
+        text=text,
+        words=words,
+        tokens=piece.tokens,
+        temperature=decoded.attempt.temperature,
+        average_log_probability=decoded.attempt.average_log_probability,
+        compression_ratio=decoded.compression_ratio,
+        no_speech_probability=decoded.attempt.no_speech_probability,
+    )
