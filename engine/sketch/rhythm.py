@@ -15,6 +15,8 @@ FASTEST_RATE = 4.5  # syllables a second before a line is given more bars
 HURRIED_RATE = 7.0  # where a song has to fit a short time
 SHORTEST_SECONDS = 0.13  # of a syllable that is still understood
 STRESS_PULL = 3.0  # how much a syllable's stress counts beside the weight of its place
+DRAWL = 0.4  # what each step of a syllable without stress costs
+SLOWEST_SECONDS = 0.6  # of a syllable on average, before a line ends sooner than it could
 NEUTRAL_STRENGTH = 2.6  # places above it draw stressed syllables, those below the others
 CLOSING_STEPS = 6  # what a phrase keeps for its last syllable and a breath
 LONGEST_STEPS, LONGEST_CLOSE, BREATH = 12, 8, 4
@@ -35,6 +37,8 @@ ANCHORS: Mapping[Meter, tuple[int, ...]] = MappingProxyType(
         (12, 8): (0, 6, 12, 18),
     }
 )
+
+_Line = tuple[float, tuple[int, ...]]  # how well places are chosen, and the places
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,32 +134,44 @@ def onsets(
     head = [slot] if lead and slot < last else []
     places = range(slot + slot if head else slot if lead else 0, last, slot)
     free = pulls[len(head) : count - len(tail)]
-    return [*head, *_placed(grid, free, places, weights), *tail]
+    return [*head, *_placed(grid, free, places, weights, last), *tail]
 
 
-def _placed(grid: Grid, pulls: Sequence[float], places: Sequence[int], weights: Sequence[float]) -> list[int]:
-    """The ascending places, one for each syllable, whose weights are largest, stress and strength agreeing."""
+def _placed(
+    grid: Grid, pulls: Sequence[float], places: Sequence[int], weights: Sequence[float], end: int
+) -> list[int]:
+    """The ascending places, one for each syllable, whose weights are largest, stress and strength agreeing.
+
+    Syllables without stress are kept short; `end` is where the syllable behind them begins.
+    """
     if not pulls:
         return []
-    room = len(places) - len(pulls)
-    lines: list[tuple[float, tuple[int, ...]]] = [(0.0, ())] * (
-        room + 1
-    )  # the best so far, by places left out
+    drawls = [DRAWL * max(0.5 - pull, 0.0) for pull in pulls]
+    lines: list[_Line] = [(0.0, ())] * (len(places) - len(pulls) + 1)  # the best so far, by places left out
     for index, pull in enumerate(pulls):
-        longer, best = list[tuple[float, tuple[int, ...]]](), lines[0]
-        for skipped, line in enumerate(lines):
-            best = max(best, line, key=itemgetter(0))
+        longer = list[_Line]()
+        for skipped in range(len(lines)):
             place = places[index + skipped]
             agreement = STRESS_PULL * (pull - 0.5) * (grid.strength(place) - NEUTRAL_STRENGTH)
-            longer.append((best[0] + weights[place] + agreement, (*best[1], place)))
+            total, line = _best(lines[: skipped + 1], place, drawls[index - 1])
+            longer.append((total + weights[place] + agreement, (*line, place)))
         lines = longer
-    return list(max(lines, key=itemgetter(0))[1])
+    return list(_best(lines, end, drawls[-1])[1])
+
+
+def _best(lines: Sequence[_Line], place: int, drawl: float) -> _Line:
+    """The line that goes on best at a place, and its total; each step from its own last place costs `drawl`."""
+    return max(
+        ((total - drawl * (place - line[-1]) if line else total, line) for total, line in lines),
+        key=itemgetter(0),
+    )
 
 
 def _last_onset(grid: Grid, count: int, bars: int, *, upbeat: bool, closing: bool) -> tuple[int, int]:
     """Where the last syllable begins, and the grid the others need: eighths, else sixteenths."""
     endings, before = grid.endings(bars), count - 1
-    earliest = (bars - 1) * grid.bar if closing else bars * grid.bar // 2
+    slowest = before * SLOWEST_SECONDS / grid.step_seconds
+    earliest = (bars - 1) * grid.bar if closing else min(bars * grid.bar / 2, slowest)
     for ending in (ending for ending in endings if ending >= earliest):
         slots = ending // EIGHTH - upbeat
         if before <= slots and before <= SINGING_RATE * ending * grid.step_seconds:

@@ -50,7 +50,7 @@ def test_an_upbeat_leaves_the_bar_line_empty() -> None:
 def test_a_closing_phrase_ends_in_its_last_bar() -> None:
     grid = Grid((4, 4), 160)
     weights = [grid.strength(step) for step in range(64)]
-    assert onsets(grid, 4, 4, weights, upbeat=False, closing=False)[-1] == 32
+    assert onsets(grid, 4, 4, weights, upbeat=False, closing=False)[-1] == 24
     assert onsets(grid, 4, 4, weights, upbeat=False, closing=True)[-1] == 48
 
 
@@ -97,3 +97,14 @@ def test_no_syllable_is_too_short_to_be_understood(tempo: float) -> None:
     count = grid.capacity(2, hurried=True)
     starts = onsets(grid, count, 2, [1.0] * 32, upbeat=False, closing=False)
     assert min(after - before for before, after in pairwise(starts)) * grid.step_seconds >= 0.13
+
+
+def test_syllables_without_stress_are_short_and_slow_lines_end_sooner() -> None:
+    grid = Grid((4, 4), 90)
+    flat = [grid.strength(step) for step in range(32)]
+    starts = onsets(grid, 6, 2, flat, upbeat=False, closing=False, stresses=[1.0, 0.0] * 3)
+    spans = [after - before for before, after in pairwise(starts)]
+    assert max(spans[1::2]) <= min(spans[0::2])
+    slow = Grid((3, 4), 60)
+    weights = [slow.strength(step) for step in range(24)]
+    assert onsets(slow, 4, 2, weights, upbeat=False, closing=False)[-1] * slow.step_seconds <= 3 * 0.75
