@@ -17,6 +17,7 @@ EdgeError
 ├── PreconditionFailed     If-Match names another version
 ├── RangeNotSatisfiable    the range lies outside the result
 ├── ClientStalled          the client stopped reading its response
+├── JobFailed              the job failed whose result was to be sent as it is made
 └── TooMany                a bound on concurrent work is reached
     ├── TooManySynchronous
     ├── TooManyDownloads
@@ -168,6 +169,14 @@ class ClientStalled(EdgeError):
         super().__init__(f"The client read nothing for {seconds:g} seconds; the connection was ended.")
 
 
+class JobFailed(EdgeError):
+    """The job failed whose result was to be sent as it is made; `code` and message are the job's own."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
 class TooMany(EdgeError):
     """A bound on concurrent work is reached; nothing was begun."""
 
@@ -223,6 +232,7 @@ ANSWERS: Final[Mapping[type[Exception], Answer]] = {
     PreconditionFailed: Answer(412, "precondition_failed"),
     RangeNotSatisfiable: Answer(416, "range_not_satisfiable"),
     ClientStalled: _INTERNAL,
+    JobFailed: Answer(500, "engine_error"),
     TooMany: _INTERNAL,
     TooManySynchronous: Answer(429, "too_many_synchronous", retry=True),
     TooManyDownloads: Answer(429, "too_many_downloads", retry=True),
@@ -259,11 +269,20 @@ ANSWERS: Final[Mapping[type[Exception], Answer]] = {
 
 
 def answer_for(error: BaseException) -> Answer:
-    """The row of the nearest listed class; any other error is an internal one."""
+    """The row of the nearest listed class; any other error is an internal one.
+
+    A job's failure has its own code, with the status that the code has elsewhere.
+    """
     for kind in type(error).__mro__:
         if kind in ANSWERS:
-            return ANSWERS[kind]
+            row = ANSWERS[kind]
+            return _of_job(error.code, row) if isinstance(error, JobFailed) else row
     return _INTERNAL
+
+
+def _of_job(code: str, row: Answer) -> Answer:
+    status = next((answer.status for answer in ANSWERS.values() if answer.code == code), row.status)
+    return Answer(status, code)
 
 
 def error_body(error: BaseException, request_id: str = "") -> tuple[int, dict[str, str], dict[str, JSON]]:

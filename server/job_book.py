@@ -7,8 +7,10 @@ from contextlib import suppress
 from server.jobs.errors import INTERRUPTED_CODE, INTERRUPTED_MESSAGE, UnknownJob
 from server.jobs.job import Job, JobState, JobView
 from server.jobs.serial_queue import SerialQueue
+from server.work import FOLLOWED
 from storage.entry import JSON, Entry, EntryState
 from storage.errors import EntryExpired, NotStored, StorageError, UnknownEntry
+from storage.growth import Following
 from storage.store import Lease, ResultStore
 
 _ENDINGS = {JobState.FAILED: "failed", JobState.CANCELLED: "was cancelled"}
@@ -59,6 +61,21 @@ class JobBook:
         """Pin the owner's finished result. Raises UnknownEntry, EntryExpired, NotStored."""
         self.entry(job_id, owner)
         return self._store.lease(job_id)
+
+    def followed(self, job_id: str, owner: str) -> str:
+        """The content type of the owner's result that can be followed while it is made, empty for one that cannot.
+
+        Raises UnknownEntry, EntryExpired.
+        """
+        return str(self.entry(job_id, owner).detail.get(FOLLOWED, ""))
+
+    def follow(self, job_id: str, owner: str) -> Following | None:
+        """Read along while the owner's result is made; None while, and once, it is not. Touches no disk.
+
+        Raises UnknownEntry, EntryExpired.
+        """
+        self.entry(job_id, owner)
+        return self._store.follow(job_id)
 
     def cancel(self, job_id: str, owner: str) -> tuple[str, bool]:
         """Cancel the owner's job; its state as it then is, and whether it was waiting, so that `record_cancelled` is due.

@@ -21,7 +21,7 @@ from starlette.types import Receive, Scope, Send
 from server.conditional import Selection, select
 from server.errors import ClientStalled
 from server.limits import SOCKET_SECONDS, Limits, Slots
-from storage.entry import JSON, Part
+from storage.entry import JSON, Entry, Part
 from storage.store import Lease
 
 SLICE_BYTES: Final = 1024 * 1024
@@ -92,6 +92,17 @@ class FileSlices:
             self._tells_cached = False
             return b""
         return buffer[:count]
+
+
+def main_part(entry: Entry) -> Part | None:
+    """The part that a body begins with and is named after, where others follow it; None where the whole is meant.
+
+    So `result=1` gives the audio of a body that ends with what was said in it.
+    """
+    first = entry.parts[0] if entry.parts else None
+    if first is None or first.offset or first.content_type != entry.content_type:
+        return None
+    return first if first.length < entry.size_bytes else None
 
 
 class ResultResponse(Response):
@@ -170,10 +181,10 @@ class ResultResponse(Response):
         await send({"type": "http.response.start", "status": chosen.status, "headers": self.raw_headers})
 
     async def _deliver(self, chosen: Selection, receive: Receive, send: Send) -> None:
-        """Send slice by slice. The limit of a send grows with the slice: a slow client is not one that has stopped."""
+        """Send slice by slice."""
         slices = FileSlices(self._lease.fd, self._limits)
         position, stop = self._part.offset + chosen.start, self._part.offset + chosen.stop
-        seconds = self._send_seconds * ceil(min(SLICE_BYTES, chosen.length) / SEND_LIMIT_BYTES)
+        seconds = send_limit(self._send_seconds, min(SLICE_BYTES, chosen.length))
         gone = asyncio.create_task(until_gone(receive))
         try:
             while position < stop and not gone.done():
@@ -183,6 +194,11 @@ class ResultResponse(Response):
                 await timely(send(message), seconds)
         finally:
             gone.cancel()
+
+
+def send_limit(seconds: float, octets: int) -> float:
+    """How long a client may take over so many bytes: it grows with them, since a slow client has not stopped."""
+    return seconds * ceil(octets / SEND_LIMIT_BYTES)
 
 
 async def timely(sending: Awaitable[None], seconds: float) -> None:

@@ -14,10 +14,11 @@ from starlette.routing import Route
 from engine.errors import InvalidRequest, UnknownField
 from engine.request import read_sketch, read_song
 from server.bodies import parse_object, read_json_object
+from server.following import FollowResponse
 from server.job_book import JobBook
 from server.limits import MAX_BODY_BYTES, MAX_JSON_BYTES, MAX_WAIT_SECONDS, Limits
 from server.operations import Operations
-from server.responses import EventStream, ResultResponse, json_response, until_gone
+from server.responses import EventStream, ResultResponse, json_response, main_part, until_gone
 from server.submission import Prepare, Submissions
 from server.uploads import LATENTS_PART, REQUEST_PART, is_form, read_form
 from server.watch import Watch
@@ -30,7 +31,7 @@ _PARTS = {
     "replay": ("replay",),
     "latents": ("latents",),
 }  # what a query may name
-_READ = ("id", "wait", "result", *_PARTS)
+_READ = ("id", "wait", "result", "follow", *_PARTS)
 _FINISHED = ("done", "failed", "cancelled")
 Asked = TypeVar("Asked")
 
@@ -103,6 +104,8 @@ class NativeRoutes:
         check_query(request, *_READ)
         job_id, owner = _job_id(request), request.state.owner
         query = request.query_params
+        if "follow" in query:
+            return await self._follow(request, job_id, owner)
         if {"result", *_PARTS} & query.keys():
             return await self._result(request, job_id, owner)
         seconds = _wait_seconds(query.get("wait"))
@@ -135,6 +138,19 @@ class NativeRoutes:
         part = _asked_part(request, self._book.stored(job_id, owner))
         lease = await self._limits.run(lambda: self._book.lease(job_id, owner))
         return ResultResponse(lease, part, request, self._limits)
+
+    async def _follow(self, request: Request, job_id: str, owner: str) -> Response:
+        """The audio of a job while it is made, or its result where it is there already."""
+        _check_follow(request)
+        content_type = self._book.followed(job_id, owner)
+        if not content_type:
+            raise InvalidRequest(
+                "follow",
+                "This job's result cannot be followed while it is made; wait for its end and ask for the result.",
+            )
+        if self._book.describe(job_id, owner)["status"] == "done":
+            return await self._result(request, job_id, owner)
+        return FollowResponse(request, job_id, content_type, self._book, self._watch, self._limits)
 
     async def change(self, request: Request) -> Response:
         """Cancel a job."""
@@ -207,8 +223,23 @@ def _wait_seconds(text: str | None) -> float:
     return seconds
 
 
+def _check_follow(request: Request) -> None:
+    """Raise InvalidRequest unless following is all that is asked for."""
+    query = request.query_params
+    if query["follow"] != "1":
+        raise InvalidRequest("follow", "follow must be 1; leave it out to ask for the job's state.")
+    others = query.keys() - {"id", "follow"}
+    if others:
+        raise InvalidRequest(
+            min(others), "To follow a job is to ask for its audio as it is made; ask for nothing else."
+        )
+
+
 def _asked_part(request: Request, entry: Entry) -> Part | None:
-    """The part that the query names; None for the whole body. Raises InvalidRequest where there is none such."""
+    """The part that the query names; where it names none the main one, or None for the whole body.
+
+    Raises InvalidRequest where there is none such.
+    """
     query = request.query_params
     if query.get("result", "1") != "1":
         raise InvalidRequest("result", "result must be 1; leave it out to ask for the job's state.")
@@ -216,7 +247,7 @@ def _asked_part(request: Request, entry: Entry) -> Part | None:
     if len(asked) > 1:
         raise InvalidRequest(asked[1], "Ask for a track, a replay or latents, one at a time.")
     if not asked:
-        return None
+        return main_part(entry)
     name, number = asked[0], query[asked[0]]
     found = [part for part in entry.parts if part.name in _PARTS[name] and str(part.track) == number]
     if not found:
