@@ -101,9 +101,11 @@ def plain(text: str) -> str:
 
 
 def _ordinary(letter: str) -> str:
-    if letter.isascii() or not (letter.isalnum() or letter in "℃℉№"):
+    if letter.isascii() or letter in "²³":
         return letter
-    if unicodedata.category(letter) == "No" and not unicodedata.name(letter, "").startswith("CIRCLED"):
+    if letter.isdigit():
+        return str(unicodedata.digit(letter))
+    if not (letter.isalpha() or letter in "℃℉№"):
         return letter
     simple = unicodedata.normalize("NFKC", letter)
     return simple if simple.replace("°", "").isascii() and " " not in simple else letter

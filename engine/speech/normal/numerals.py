@@ -82,7 +82,7 @@ _PER: Final = {"h": "hour", "s": "second", "min": "minute", "day": "day", **_UNI
 _POWERS: Final = {"²": "square", "³": "cubic", "2": "square", "3": "cubic"}
 _DAYS: Final = "Mon|Tue|Tues|Wed|Thu|Thur|Thurs|Fri|Sat|Sun"
 _TENS: Final = ("twenty", "thirty", "forty", "fifty")
-_ONES: Final = re.findall(
+_ONES: Final[list[str]] = re.findall(
     r"\w+",
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
     "eighteen nineteen",

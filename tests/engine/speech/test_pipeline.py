@@ -1,0 +1,258 @@
+"""The model that speaks: what it says of itself, what it refuses, what is heard and when."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from engine.control import Uncontrolled
+from engine.errors import InvalidRequest
+from engine.speech.network import SpeechNetwork
+from engine.speech.phonemes import Phonemic, Phonemiser
+from engine.speech.pipeline import HibariSpeech, Speaker
+from engine.speech.voice import HibariVoice, Utterance, VoiceCard
+from engine.speech_model import SpeechModel, Spoken
+from engine.speech_request import SpeechRequest
+from engine.words import Word
+
+TALE = "We met on Jan. 5th, 2024, at 7:30 pm. It cost $9.99!\n\nWasn't it “nice”? Yes"
+
+
+class Stopped(Exception):
+    """The caller's own error."""
+
+
+class Told(Uncontrolled):
+    """Remembers what was reported, and stops when it is told to."""
+
+    def __init__(self, stop_after: int = 1000) -> None:
+        self.reports: list[tuple[str, float, int]] = []
+        self._left = stop_after
+
+    def check_cancelled(self) -> None:
+        """Stop after a number of checks."""
+        if not self._left:
+            raise Stopped
+        self._left -= 1
+
+    def report(self, phase: str, fraction: float, **counters: int) -> None:
+        """Remember."""
+        self.reports.append((phase, fraction, counters["sentences"]))
+
+
+@pytest.fixture(scope="session")
+def model(network: SpeechNetwork, phonemiser: Phonemiser) -> HibariSpeech:
+    """With the packaged voice alone."""
+    return HibariSpeech(network, phonemiser)
+
+
+def said(model: HibariSpeech, text: str, speed: float = 1.0, seed: int = 1) -> list[Spoken]:
+    return list(model.speak(SpeechRequest(text=text, speed=speed, seed=seed), Uncontrolled()))
+
+
+def joined(spoken: Sequence[Spoken]) -> np.ndarray[tuple[int], np.dtype[np.float32]]:
+    return np.concatenate([piece.samples[:, 0] for piece in spoken])
+
+
+def words(spoken: Sequence[Spoken]) -> list[Word]:
+    return [word for piece in spoken for word in piece.words]
+
+
+def test_it_is_a_model_that_speaks(model: HibariSpeech) -> None:
+    speaking: SpeechModel = model
+    assert (speaking.id, speaking.sample_rate_hz) == ("hibari", 24_000)
+
+
+def test_what_it_tells_of_itself(model: HibariSpeech) -> None:
+    told = model.describe()
+    assert (told["kind"], told["languages"], told["operations"]) == ("speech", ["en"], ["speech"])
+    assert told["voices"] == [
+        {
+            "id": "heart",
+            "name": "Heart",
+            "language": "en-US",
+            "gender": "female",
+            "accent": "American",
+            "model": "hibari",
+        }
+    ]
+    assert told["defaults"] == {"voice": "heart", "speed": 1.0}
+
+
+@pytest.mark.parametrize(
+    ("request_", "field", "reason"),
+    [
+        (SpeechRequest(text="Hi", voice="emma"), "voice", "no voice 'emma' here; choose one of: heart."),
+        (SpeechRequest(text="Привет"), "text", "Cyrillic"),
+        (SpeechRequest(text="!?"), "text", "nothing to say"),
+        (SpeechRequest.model_construct(text="Hi", voice="", speed=3.0), "speed", "between 0.5 and 2.0"),
+    ],
+)
+def test_what_it_refuses(model: HibariSpeech, request_: SpeechRequest, field: str, reason: str) -> None:
+    with pytest.raises(InvalidRequest, match=reason) as caught:
+        model.check(request_)
+    assert caught.value.field == field
+
+
+def test_its_work_is_counted_in_characters(model: HibariSpeech) -> None:
+    ((stage),) = model.stages(SpeechRequest(text="Hello there"))
+    assert (stage.phase, stage.units) == ("speaking", 11)
+
+
+def test_words_are_told_as_they_were_written(model: HibariSpeech) -> None:
+    assert [word.text for word in words(said(model, TALE))] == [
+        *("We", "met", "on", "Jan", "5th", "2024", "at", "7:30", "pm", "It", "cost", "$9.99"),
+        *("Wasn't", "it", "nice", "Yes"),
+    ]
+
+
+@pytest.mark.parametrize("speed", [0.5, 1.0, 2.0])
+def test_words_follow_one_another_within_their_sound(model: HibariSpeech, speed: float) -> None:
+    start = 0.0
+    for piece in said(model, TALE, speed):
+        end = start + len(piece.samples) / model.sample_rate_hz
+        edges = [start, *(second for word in piece.words for second in (word.start, word.end)), end]
+        assert edges == sorted(edges)
+        start = end
+
+
+def test_a_word_is_heard_when_it_is_told(model: HibariSpeech) -> None:
+    spoken = said(model, "Stop. Go.")
+    sound, (stop, go) = joined(spoken), words(spoken)
+    between = sound[int((stop.end + 0.15) * 24_000) : int((go.start - 0.1) * 24_000)]
+    assert len(between) > 2400
+    assert np.abs(between).max() < 0.01
+    assert np.abs(sound[int(go.start * 24_000) : int(go.end * 24_000)]).max() > 0.1
+
+
+def test_it_starts_at_once(model: HibariSpeech) -> None:
+    first, *_ = said(model, TALE)
+    assert first.words[0].start < 0.15
+    assert np.abs(first.samples[: 24_000 // 5]).max() > 0.05
+
+
+def test_the_same_seed_gives_the_same_samples(model: HibariSpeech) -> None:
+    assert np.array_equal(joined(said(model, TALE, seed=5)), joined(said(model, TALE, seed=5)))
+    assert not np.array_equal(joined(said(model, TALE, seed=5)), joined(said(model, TALE, seed=6)))
+
+
+def test_a_seed_may_be_left_to_chance(model: HibariSpeech) -> None:
+    assert len(joined(said(model, "Yes.", seed=-1))) > 2400
+
+
+def test_twice_the_speed_is_half_as_long(model: HibariSpeech) -> None:
+    slow, fast = (len(joined(said(model, TALE, speed))) for speed in (0.5, 2.0))
+    assert 3 < slow / fast < 5
+
+
+def test_pieces_meet_in_silence_and_are_alike_in_loudness(model: HibariSpeech) -> None:
+    spoken = said(model, TALE)
+    assert all(np.abs(piece.samples[[0, -1]]).max() < 0.003 for piece in spoken)
+    peaks = [float(np.abs(piece.samples).max()) for piece in spoken]
+    assert 0.2 < min(peaks) <= max(peaks) <= 0.9
+
+
+def test_paragraphs_are_further_apart_than_sentences(model: HibariSpeech) -> None:
+    quiet = [np.argmax(np.abs(piece.samples[::-1, 0]) > 0) for piece in said(model, TALE)]
+    assert quiet[1] > quiet[0] + 4800
+
+
+def test_progress_is_told_sentence_by_sentence(model: HibariSpeech) -> None:
+    told = Told()
+    list(model.speak(SpeechRequest(text="One. Two. Three.", seed=1), told))
+    assert [(phase, sentences) for phase, _, sentences in told.reports] == [
+        ("speaking", 1),
+        ("speaking", 2),
+        ("speaking", 3),
+    ]
+    fractions = [fraction for _, fraction, _ in told.reports]
+    assert fractions == sorted(fractions)
+    assert fractions[-1] == 1
+
+
+def test_it_stops_between_sentences(model: HibariSpeech) -> None:
+    spoken = model.speak(SpeechRequest(text="One. Two. Three.", seed=1), Told(stop_after=1))
+    assert next(spoken).words[0].text == "One"
+    with pytest.raises(Stopped):
+        next(spoken)
+
+
+def test_an_endless_word_is_said_in_pieces(model: HibariSpeech) -> None:
+    spoken = said(model, "a" * 1500, speed=2.0)
+    assert len(spoken) > 2
+    assert [word.text for word in words(spoken)] == ["a" * 1500]
+
+
+class Beep:
+    """A voice of one tone."""
+
+    most_phonemes = 50
+
+    def __init__(self) -> None:
+        self.unloaded = 0
+
+    def utter(self, words: Sequence[Phonemic], speed: float, draw: np.random.Generator) -> Utterance:
+        """A second of it."""
+        return Utterance(np.full(24_000, 0.1, np.float32), ((0.0, 1.0),) * len(words))
+
+    def unload(self) -> None:
+        """Count."""
+        self.unloaded += 1
+
+
+def test_further_voices_are_told_and_chosen(network: SpeechNetwork, phonemiser: Phonemiser) -> None:
+    card, beep = VoiceCard("beep", "Beep", "en-GB", "male", "British", "tone"), Beep()
+    model = HibariSpeech(network, phonemiser, [Speaker(card, beep, phonemiser)])
+    voices = model.describe()["voices"]
+    assert isinstance(voices, list)
+    assert len(voices) == 2
+    (only,) = model.speak(SpeechRequest(text="Hi", voice="beep", seed=1), Uncontrolled())
+    assert len(only.samples) == pytest.approx(24_000 * 1.1, abs=10)
+
+
+def test_unloading_reaches_every_voice() -> None:
+    beep = Beep()
+    card = VoiceCard("beep", "Beep", "en-GB", "male", "British", "tone")
+    HibariSpeech(SpeechNetwork(), Phonemiser(), [Speaker(card, beep, Phonemiser())]).unload()
+    assert beep.unloaded == 1
+
+
+def test_unloading_and_speaking_again() -> None:
+    network = SpeechNetwork()
+    voice = HibariVoice(network)
+    before = voice.utter((Phonemic("a", "ˈA", "."),), 1.0, np.random.default_rng(1)).sound
+    voice.unload()
+    assert np.array_equal(
+        before, voice.utter((Phonemic("a", "ˈA", "."),), 1.0, np.random.default_rng(1)).sound
+    )
+
+
+def refused(model: HibariSpeech, request: SpeechRequest) -> bool:
+    """Whether the model does not take a request, which may only be for its text."""
+    try:
+        model.check(request)
+    except InvalidRequest as refusal:
+        return refusal.field == "text"
+    return False
+
+
+TEXTS = st.text(max_size=40) | st.text(
+    alphabet="aeiou tnrs 0123.,-'’$%:/AZ\"“”()&*_°½²ßéπ١你ж🙂\n", max_size=40
+)
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(text=TEXTS)
+def test_any_text_is_either_said_or_refused(model: HibariSpeech, text: str) -> None:
+    request = SpeechRequest.model_construct(text=text, voice="", speed=2.0, seed=1)
+    if refused(model, request):
+        return
+    spoken = list(model.speak(request, Uncontrolled()))
+    assert spoken
+    assert all(np.isfinite(piece.samples).all() and np.abs(piece.samples).max() <= 1 for piece in spoken)
+    place = 0
+    for word in words(spoken):
+        place = text.find(word.text, place)
+        assert place >= 0, word
