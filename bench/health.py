@@ -1,8 +1,8 @@
 """How promptly /health answers while everything happens at once.
 
 `python -m bench.health [--full]`. In each round a process of its own probes a bare server, then the idle product, then
-the product while, for the whole round: sketches of three minutes are rendered one after another, results of 200 MB
-published, and pure-Python jobs run, in turns on the one worker; 8 synchronous requests wait; every two seconds
+the product while, for the whole round: songs of three minutes are sung and played one after another, a minute of text is
+spoken, a minute of speech written down, results of 200 MB published, and pure-Python jobs run, in turns on the one worker; 8 synchronous requests wait; every two seconds
 32 posts arrive together and are refused; 4 downloads are stalled; 50 connections have sent half a request. The table
 counts what there was of it, in the round that had least. A probe is planned every 5 ms and timed from that instant (`bench.probe`), so a
 stall counts for all the probes that it delays.
@@ -17,14 +17,19 @@ from tempfile import TemporaryDirectory
 from bench.floors import bare, random_file
 from bench.load import (
     PUBLICATION,
+    PUBLICATIONS,
     QUEUE_LIMIT,
     RESULT_BYTES,
+    SONGS,
+    SPEECHES,
+    TRANSCRIPTS,
     Feeders,
     burst,
     done_within,
     half_open,
     held,
     seconds_within,
+    spoken,
     stalled,
     still_open,
     synchronous_waiters,
@@ -40,8 +45,7 @@ ENVIRON = {"YUE2_QUEUE_LIMIT": str(QUEUE_LIMIT), "YUE2_RESULT_MAX_FILES": "10000
 BUSY = "everything at once"
 BARS = {0.5: None, 0.99: Bar(10.0), 0.999: Bar(25.0), 1.0: None}
 UNITS = {
-    "song in the worker": "s",
-    "publication in the worker": "s",
+    **{f"{name} in the worker": "s" for name in (SONGS, SPEECHES, TRANSCRIPTS, PUBLICATIONS)},
     "published": "MB",
     "length of the round": "s",
 }
@@ -62,7 +66,7 @@ def under_load(server: Server, seconds: float) -> Pressed:
     with ExitStack() as load:
         halves = load.enter_context(held([half_open(server) for _ in range(HALF_OPEN)]))
         readers = load.enter_context(held([stalled(server, stored) for _ in range(STALLED)]))
-        feeders = load.enter_context(Feeders(server))
+        feeders = load.enter_context(Feeders(server, spoken(server)))
         feeders.settle()
         probed, counts = probed_through_bursts(server, seconds)
         counts["stalled downloads held"] = still_open(server, readers)
@@ -91,13 +95,14 @@ def probed_through_bursts(server: Server, seconds: float) -> tuple[Probed, dict[
 def counts_of_work(feeders: Feeders, probed: Probed) -> dict[str, float]:
     """What the worker did while the probe ran; seconds, MB and counts."""
     round_ = probed.began, probed.ended
-    songs, publications = feeders.songs(), feeders.publications()
+    publications = feeders.works(PUBLICATIONS)
+    sound = {name: feeders.works(name) for name in (SONGS, SPEECHES, TRANSCRIPTS)}
     return {
         "synchronous requests answered": feeders.answered(),
-        "songs ended": done_within(songs, *round_),
-        "song in the worker": seconds_within(songs, *round_),
+        **{f"{name} ended": done_within(works, *round_) for name, works in sound.items()},
+        **{f"{name} in the worker": seconds_within(works, *round_) for name, works in sound.items()},
         "published": done_within(publications, *round_) * RESULT_BYTES / MEGABYTE,
-        "publication in the worker": seconds_within(publications, *round_),
+        "publications in the worker": seconds_within(publications, *round_),
         "length of the round": probed.ended - probed.began,
         "probes": len(probed.answers),
     }
@@ -105,7 +110,7 @@ def counts_of_work(feeders: Feeders, probed: Probed) -> dict[str, float]:
 
 def main() -> int:
     """Measure in turns and hold the best round against the bars; each round has a fresh server."""
-    rounds, seconds = (5, 30.0) if is_full(__doc__ or "") else (2, 15.0)
+    rounds, seconds = (5, 45.0) if is_full(__doc__ or "") else (2, 30.0)
     report = begin("health", METHOD)
     turns: dict[str, list[Probed]] = {"bare": [], "idle": [], BUSY: []}
     counts: list[dict[str, float]] = []

@@ -1,7 +1,8 @@
 """Everything at once, for as long as a block lasts, and a count of what really happened.
 
-The product has one worker, so its jobs take turns on it: threads here see to it that a song, a publication of 200 MB
-and the pure-Python jobs of eight synchronous requests are always with the server, the next submitted when one ends.
+The product has one worker, so its jobs take turns on it: threads here see to it that a sung song, a speech, a recording
+to be written down, a publication of 200 MB and the pure-Python jobs of eight synchronous requests are always with the
+server, the next submitted when one ends.
 """
 
 import http.client
@@ -21,13 +22,21 @@ from bench.processes import Server
 RESULT_BYTES = 200_000_000
 SYNCHRONOUS = 8
 REFUSED = 32
-QUEUE_LIMIT = 12  # the eight, a song, a publication, and two that a burst fills up with
+QUEUE_LIMIT = (
+    14  # the eight, a song, a speech, a recording, a publication, and two that a burst fills up with
+)
+SONGS, SPEECHES, TRANSCRIPTS, PUBLICATIONS = "songs", "speeches", "transcripts", "publications"
 RETRY_SECONDS = 0.02
 SETTLE_SECONDS = 30.0
 SONG: dict[str, JsonValue] = {
     "style": "folk, 96 BPM, acoustic guitar",
     "lyrics": "[Verse]\nThe river runs below the hill\nThe mill is old the wheel is still\n" * 8,
     "duration": 180,
+}
+SPEECH: dict[str, JsonValue] = {
+    "text": "The ferry leaves at half past nine, and the last bus waits for it on the other side of the bay. "
+    * 12,
+    "output_format": "wav16",
 }
 PUBLICATION: dict[str, JsonValue] = {"seconds": 0, "mode": "write", "bytes": RESULT_BYTES}
 SPINNING: dict[str, JsonValue] = {"seconds": 0.1, "mode": "spin", "bytes": 1000}
@@ -66,18 +75,23 @@ def done_within(works: Sequence[Work], began: float, ended: float) -> int:
 class Feeders:
     """Threads that keep jobs and synchronous requests with a server while the block lasts; owner of those threads."""
 
-    def __init__(self, server: Server) -> None:
+    def __init__(self, server: Server, recording: bytes) -> None:
         self._server = server
+        self._fed: dict[str, tuple[str, JsonValue | bytes]] = {
+            SONGS: ("/synth", SONG),
+            SPEECHES: ("/speech", SPEECH),
+            TRANSCRIPTS: ("/transcribe", recording),
+            PUBLICATIONS: ("/check", PUBLICATION),
+        }
         self._over = threading.Event()
-        self._threads = ThreadPoolExecutor(2 + SYNCHRONOUS)
-        self._songs: Future[list[Work]]
-        self._publications: Future[list[Work]]
-        self._answered: list[Future[int]]
+        self._threads = ThreadPoolExecutor(len(self._fed) + SYNCHRONOUS)
+        self._works: dict[str, Future[list[Work]]] = {}
+        self._answered: list[Future[int]] = []
 
     def __enter__(self) -> "Feeders":
         start, server, over = self._threads.submit, self._server, self._over
-        self._songs = start(keep_in_flight, server, "/synth", SONG, over)
-        self._publications = start(keep_in_flight, server, "/check", PUBLICATION, over)
+        for name, (path, payload) in self._fed.items():
+            self._works[name] = start(keep_in_flight, server, path, payload, over)
         self._answered = [start(ask_synchronously, server, over) for _ in range(SYNCHRONOUS)]
         return self
 
@@ -93,20 +107,25 @@ class Feeders:
             self._over.wait(RETRY_SECONDS)
         raise TimeoutError(f"the server did not hold {SYNCHRONOUS} synchronous requests")
 
-    def songs(self) -> list[Work]:
-        """The songs as they ended, once the block is over."""
-        return self._songs.result()
-
-    def publications(self) -> list[Work]:
-        """The publications as they ended, once the block is over."""
-        return self._publications.result()
+    def works(self, name: str) -> list[Work]:
+        """The jobs of one kind as they ended, once the block is over."""
+        return self._works[name].result()
 
     def answered(self) -> int:
         """How many synchronous requests were answered, once the block is over."""
         return sum(answers.result() for answers in self._answered)
 
 
-def keep_in_flight(server: Server, path: str, payload: JsonValue, over: threading.Event) -> list[Work]:
+def spoken(server: Server) -> bytes:
+    """A WAV file of a minute of speech, said by the server itself."""
+    id = server.submit("/speech", SPEECH)
+    server.finish(id)
+    return server.ask("GET", f"/job?id={id}&track=0")[1]
+
+
+def keep_in_flight(
+    server: Server, path: str, payload: JsonValue | bytes, over: threading.Event
+) -> list[Work]:
     """Submit a job, the next when it has ended, and so on until it is over, when the last is cancelled."""
     works: list[Work] = []
     while (id := _admitted(server, path, payload, over)) is not None:
@@ -115,7 +134,7 @@ def keep_in_flight(server: Server, path: str, payload: JsonValue, over: threadin
     return works
 
 
-def _admitted(server: Server, path: str, payload: JsonValue, over: threading.Event) -> str | None:
+def _admitted(server: Server, path: str, payload: JsonValue | bytes, over: threading.Event) -> str | None:
     """The id of a job, asked for until a place is free; None where it is over before."""
     while not over.is_set():
         status, body = server.ask("POST", path, payload)

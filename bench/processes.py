@@ -32,18 +32,18 @@ class Server:
     pid: int
     port: int
 
-    def ask(self, method: str, path: str, payload: JsonValue = None) -> tuple[int, bytes]:
-        """Status and body of one request on a connection of its own."""
+    def ask(self, method: str, path: str, payload: JsonValue | bytes = None) -> tuple[int, bytes]:
+        """Status and body of one request on a connection of its own; a payload of bytes is a file."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=600)
-        body = None if payload is None else json.dumps(payload)
+        body, kind = _body(payload)
         try:
-            connection.request(method, path, body, {"Content-Type": "application/json"})
+            connection.request(method, path, body, {"Content-Type": kind})
             answer = connection.getresponse()
             return answer.status, answer.read()
         finally:
             connection.close()
 
-    def submit(self, path: str, payload: JsonValue) -> str:
+    def submit(self, path: str, payload: JsonValue | bytes) -> str:
         """The id of a job that was accepted; RuntimeError where it was not."""
         status, body = self.ask("POST", path, payload)
         if status != http.client.ACCEPTED:
@@ -68,6 +68,13 @@ class Server:
         connection.connect(("127.0.0.1", self.port))
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         return connection
+
+
+def _body(payload: JsonValue | bytes) -> tuple[bytes | None, str]:
+    """The bytes of a body, and its content type."""
+    if isinstance(payload, bytes):
+        return payload, "application/octet-stream"
+    return None if payload is None else json.dumps(payload).encode(), "application/json"
 
 
 @contextmanager

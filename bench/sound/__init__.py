@@ -1,0 +1,1 @@
+"""What songs, speech and transcripts are like, in numbers and pictures: `python -m bench.sound`."""
