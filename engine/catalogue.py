@@ -8,7 +8,9 @@ from pydantic import JsonValue
 from engine.errors import InvalidRequest, MissingExtra, UnknownModel
 from engine.sketch.pipeline import SketchModel
 from engine.song_model import SongCodec, SongModel
+from engine.sound_options import SoundOptions
 from engine.speech_model import SpeechModel
+from engine.transcription.pipeline import WhisperTranscription
 from engine.transcription_model import TranscriptionModel
 from engine.yue2.options import Yue2Options
 
@@ -113,12 +115,21 @@ class Catalogue:
         raise UnknownModel(name, tuple(models), remedy or ("" if models else f"no model here {deed}"))
 
 
-def open_catalogue(options: Yue2Options | None) -> Catalogue:
-    """The built-in band and, with options, YuE2, whose folders are checked but not yet loaded.
+def open_catalogue(options: Yue2Options | None, sound: SoundOptions | None = None) -> Catalogue:
+    """The built-in models and, with options, YuE2, whose folders are checked. None is loaded yet.
 
     Raises CheckpointError, DeviceError, MissingExtra.
     """
-    return Catalogue(yue2=None if options is None else _open_yue2(options))
+    chosen = sound or SoundOptions()
+    return Catalogue(
+        yue2=None if options is None else _open_yue2(options), transcription=[_open_transcription(chosen)]
+    )
+
+
+def _open_transcription(sound: SoundOptions) -> TranscriptionModel:
+    return WhisperTranscription(
+        sound.whisper_folder, device=sound.device.partition(":")[0], threads=sound.worker_threads
+    )
 
 
 def _open_yue2(options: Yue2Options) -> SongCodec:

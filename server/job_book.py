@@ -15,6 +15,7 @@ from storage.store import Lease, ResultStore
 
 _ENDINGS = {JobState.FAILED: "failed", JobState.CANCELLED: "was cancelled"}
 _REACHED = ("phase", "progress", "counters")  # kept when a job ends early: progress never falls
+_BESIDE = ("replay", "latents", "srt", "vtt")  # parts that go with what is heard or read
 _log = logging.getLogger(__name__)
 
 
@@ -218,7 +219,7 @@ def fields_of(view: JobView) -> dict[str, JSON]:
 
 def _tracks(entry: Entry) -> dict[str, JSON]:
     """Count, content type, bytes and seconds of what a listener or reader would open."""
-    heard = [part for part in entry.parts if part.name not in ("replay", "latents")]
+    heard = [part for part in entry.parts if part.name not in _BESIDE]
     main = heard or entry.parts  # latents alone are what was asked for
     items: list[JSON] = [
         {"content_type": part.content_type, "bytes": part.length, "seconds": part.seconds} for part in main

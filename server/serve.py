@@ -11,6 +11,7 @@ from starlette.routing import BaseRoute
 from engine.catalogue import Catalogue, open_catalogue
 from engine.errors import CheckpointError, DeviceError, MissingExtra
 from engine.request import DRAWN_SEED_LIMIT
+from engine.sound_options import SoundOptions
 from engine.yue2.options import Yue2Options
 from server.app import build_app
 from server.codec_operations import CodecOperations
@@ -23,11 +24,15 @@ from server.parts import Parts, assemble
 from server.process import run_server, set_up_logging
 from server.props import build_props
 from server.routes.native import NativeRoutes
+from server.routes.speech import SpeechRoutes
 from server.routes.system import SystemRoutes
+from server.routes.transcribe import TranscribeRoutes
 from server.routes.vae import VaeRoutes
 from server.settings import Settings, unknown_variables
+from server.speech_operations import SpeechOperations
 from server.starting import bind, held_output
 from server.submission import Submissions
+from server.transcription_operations import TranscriptionOperations
 
 _log = logging.getLogger(__name__)
 
@@ -50,7 +55,7 @@ def run(settings: Settings) -> int:
 def opened(settings: Settings) -> Catalogue:
     """The models that the settings ask for. Raises SettingsError with what is wrong with them."""
     try:
-        return open_catalogue(weights_of(settings))
+        return open_catalogue(weights_of(settings), sound_of(settings))
     except (CheckpointError, DeviceError, MissingExtra) as error:
         raise SettingsError(str(error)) from error
 
@@ -70,12 +75,24 @@ def weights_of(settings: Settings) -> Yue2Options | None:
     )
 
 
+def sound_of(settings: Settings) -> SoundOptions:
+    """What the settings tell of the models that speak, sing and listen."""
+    return SoundOptions(
+        whisper_folder=settings.whisper.absolute() if settings.whisper else None,
+        voices_folder=settings.voices_directory,
+        device=settings.device,
+        threads=settings.sound_threads,
+    )
+
+
 def product_routes(parts: Parts, catalogue: Catalogue) -> list[BaseRoute]:
     """Every route of the product."""
-    operations = Operations(catalogue, lambda: secrets.randbelow(DRAWN_SEED_LIMIT))
+    operations = Operations(catalogue, draw_seed)
     release = version("yue2-studio")
     submissions = Submissions(parts.gate, parts.book, parts.limits)
     native = NativeRoutes(operations, submissions, parts.book, parts.watch, parts.limits)
+    speech = SpeechRoutes(SpeechOperations(catalogue, draw_seed), submissions)
+    transcribe = TranscribeRoutes(TranscriptionOperations(catalogue), submissions, parts.limits)
     vae = VaeRoutes(CodecOperations(catalogue), submissions, parts.limits)
     system = SystemRoutes(
         parts.board,
@@ -86,4 +103,10 @@ def product_routes(parts: Parts, catalogue: Catalogue) -> list[BaseRoute]:
         parts.log_ring,
         parts.limits,
     )
-    return [*native.routes(), *vae.routes(), *system.routes()]
+    own = (native, speech, transcribe, vae, system)
+    return [route for routes in own for route in routes.routes()]
+
+
+def draw_seed() -> int:
+    """A seed for whoever sent none."""
+    return secrets.randbelow(DRAWN_SEED_LIMIT)

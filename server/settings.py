@@ -101,7 +101,7 @@ class Settings(BaseSettings):
     device: str = Field(
         default="auto",
         pattern=r"^(auto|cpu|cuda(:[0-9]{1,2})?)$",
-        description="Where YuE2 computes; auto takes an NVIDIA card where there is one.",
+        description="Where YuE2 computes and speech is transcribed; auto takes an NVIDIA card where there is one.",
         json_schema_extra=_words("auto, cpu, cuda or cuda:N"),
     )
     precision: Literal["auto", "bf16", "fp16", "fp32"] = Field(
@@ -118,6 +118,22 @@ class Settings(BaseSettings):
         default="auto",
         description="Number format in which YuE2's acoustic solver adds its steps up; auto takes the device's, as the reference.",
         json_schema_extra=_words("auto or fp32"),
+    )
+    whisper: Path | None = Field(
+        default=None,
+        description="Folder of a larger Whisper model, as CTranslate2 writes it, that transcribes in place of the built-in one.",
+        json_schema_extra=_words("a folder with a CTranslate2 model of Whisper"),
+    )
+    voices: Path | None = Field(
+        default=None,
+        description="Folder of further voices for speech, which need not exist; `voices` in the data folder if not set.",
+        json_schema_extra=_words("a folder with voices of Kokoro"),
+    )
+    sound_threads: int = Field(
+        default=0,
+        ge=0,
+        le=256,
+        description="Cores that speech, singing and transcription take at once; 0 leaves one of this machine's free.",
     )
     idle_unload_seconds: int = Field(
         default=0,
@@ -208,6 +224,11 @@ class Settings(BaseSettings):
     def data_directory(self) -> Path:
         """Where the server's own records lie."""
         return self.data_dir.absolute() if self.data_dir else self.output_directory / "state"
+
+    @property
+    def voices_directory(self) -> Path:
+        """Where further voices lie, if there are any."""
+        return self.voices.absolute() if self.voices else self.data_directory / "voices"
 
 
 def load(environ: Mapping[str, str]) -> Settings:

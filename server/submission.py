@@ -2,20 +2,22 @@
 
 from collections.abc import Awaitable, Callable
 from contextlib import ExitStack, nullcontext
-from typing import Final
+from typing import Final, TypeVar
 
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
 from server.admission import Admitted, Gate, check_idempotency_key
-from server.bodies import check_declared_size, declared_size
+from server.bodies import check_declared_size, declared_size, read_json_object
 from server.errors import TooManyUploads
 from server.job_book import JobBook, fields_of
-from server.limits import Limits
+from server.limits import MAX_JSON_BYTES, Limits
+from server.query import check_query
 from server.responses import json_response
 from server.work import Prepared
 
 SUBMISSION: Final = ("id", "status", "queue_position", "eta_seconds", "eta_source", "notes")
+Asked = TypeVar("Asked")
 Prepare = Callable[[], Prepared]
 """Reads and checks what a body asks for; pure Python for up to seconds, so it runs in the pool."""
 
@@ -59,6 +61,18 @@ class Submissions:
                 await _still_there(request)
                 admitted = await self._limits.run(lambda: self._gate.admit(prepared, owner, key))
         return self._answer(admitted, owner)
+
+    async def submit_json(
+        self, request: Request, read: Callable[[object], Asked], prepare: Callable[[Asked], Prepared]
+    ) -> Response:
+        """As `submit`, of a body that is one JSON object, which `read` takes."""
+
+        async def read_body(held: ExitStack) -> Prepare:
+            check_query(request)
+            payload = await read_json_object(request, self._limits)
+            return lambda: prepare(read(payload))
+
+        return await self.submit(request, MAX_JSON_BYTES, read_body)
 
     async def _read(self, read: Read, held: ExitStack) -> Prepare:
         """Read the body; one that finds no place for it counts as refused."""

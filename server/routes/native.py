@@ -3,21 +3,21 @@
 import asyncio
 import json
 import time
-from collections.abc import AsyncGenerator, Callable, Set
+from collections.abc import AsyncGenerator, Set
 from contextlib import ExitStack, suppress
-from typing import TypeVar
 
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from engine.errors import InvalidRequest, UnknownField
+from engine.errors import InvalidRequest
 from engine.request import read_sketch, read_song
-from server.bodies import parse_object, read_json_object
+from server.bodies import parse_object
 from server.following import FollowResponse
 from server.job_book import JobBook
-from server.limits import MAX_BODY_BYTES, MAX_JSON_BYTES, MAX_WAIT_SECONDS, Limits
+from server.limits import MAX_BODY_BYTES, MAX_WAIT_SECONDS, Limits
 from server.operations import Operations
+from server.query import check_query
 from server.responses import EventStream, ResultResponse, json_response, main_part, until_gone
 from server.submission import Prepare, Submissions
 from server.uploads import LATENTS_PART, REQUEST_PART, is_form, read_form
@@ -26,14 +26,15 @@ from server.work import Prepared
 from storage.entry import JSON, Entry, Part
 from storage.errors import EntryExpired, UnknownEntry
 
+# What a query may name, and the parts that are meant: by their number, but subtitles by their format.
 _PARTS = {
     "track": ("audio", "score"),
     "replay": ("replay",),
     "latents": ("latents",),
-}  # what a query may name
+    "subtitles": ("srt", "vtt"),
+}
 _READ = ("id", "wait", "result", "follow", *_PARTS)
 _FINISHED = ("done", "failed", "cancelled")
-Asked = TypeVar("Asked")
 
 
 class NativeRoutes:
@@ -61,7 +62,7 @@ class NativeRoutes:
     async def synth(self, request: Request) -> Response:
         """Songs from style and lyrics, or from a score; a form brings the latents that only have to be decoded."""
         if not is_form(request):
-            return await self._submit(request, read_song, self._operations.synth)
+            return await self._submissions.submit_json(request, read_song, self._operations.synth)
 
         async def read(held: ExitStack) -> Prepare:
             check_query(request)
@@ -78,21 +79,11 @@ class NativeRoutes:
 
     async def plan(self, request: Request) -> Response:
         """A score from style and lyrics."""
-        return await self._submit(request, read_song, self._operations.plan)
+        return await self._submissions.submit_json(request, read_song, self._operations.plan)
 
     async def sketch(self, request: Request) -> Response:
         """An audio preview of a score."""
-        return await self._submit(request, read_sketch, self._operations.sketch)
-
-    async def _submit(
-        self, request: Request, read: Callable[[object], Asked], prepare: Callable[[Asked], Prepared]
-    ) -> Response:
-        async def read_body(held: ExitStack) -> Prepare:
-            check_query(request)
-            payload = await read_json_object(request, self._limits)
-            return lambda: prepare(read(payload))
-
-        return await self._submissions.submit(request, MAX_JSON_BYTES, read_body)
+        return await self._submissions.submit_json(request, read_sketch, self._operations.sketch)
 
     async def job(self, request: Request) -> Response:
         """A job by its id: read, cancel, delete."""
@@ -191,19 +182,6 @@ class NativeRoutes:
                 await changed.wait()
 
 
-def check_query(request: Request, *known: str) -> None:
-    """Raise UnknownField for a parameter that is not known here, and InvalidRequest for one that stands twice."""
-    names = [name for name, _ in request.query_params.multi_items()]
-    for name in names:
-        if name not in known:
-            choices = (
-                f"choose one of: {', '.join(known)}" if known else "what is asked for stands in the body"
-            )
-            raise UnknownField(name[:80], f"There is no parameter {name[:80]!r} here; {choices}.")
-        if names.count(name) > 1:
-            raise InvalidRequest(name, f"{name} stands twice in the query; send it once.")
-
-
 def _job_id(request: Request) -> str:
     job_id = request.query_params.get("id", "")
     if not job_id:
@@ -245,20 +223,25 @@ def _asked_part(request: Request, entry: Entry) -> Part | None:
         raise InvalidRequest("result", "result must be 1; leave it out to ask for the job's state.")
     asked = [name for name in _PARTS if name in query]
     if len(asked) > 1:
-        raise InvalidRequest(asked[1], "Ask for a track, a replay or latents, one at a time.")
+        raise InvalidRequest(asked[1], "Ask for a track, a replay, latents or subtitles, one at a time.")
     if not asked:
         return main_part(entry)
-    name, number = asked[0], query[asked[0]]
-    found = [part for part in entry.parts if part.name in _PARTS[name] and str(part.track) == number]
-    if not found:
-        raise InvalidRequest(name, _missing(name, number[:20], {part.name for part in entry.parts}))
-    return found[0]
+    name, wanted = asked[0], query[asked[0]]
+    for part in entry.parts:
+        told = part.name if name == "subtitles" else str(part.track)
+        if part.name in _PARTS[name] and told == wanted:
+            return part
+    raise InvalidRequest(name, _missing(name, wanted[:20], {part.name for part in entry.parts}))
 
 
-def _missing(name: str, number: str, held: Set[str]) -> str:
+def _missing(name: str, wanted: str, held: Set[str]) -> str:
     """What to say of a part that a result with parts of these names does not have."""
     if "score" in held and name == "replay":
         return "A plan has no replay; send its request again with the lm_seed that the job's notes tell."
     if held == {"latents"} and name == "track":
         return "Audio that was encoded is no track; latents=0 gives its latents."
-    return f"This result has no {name} {number!r}; tracks are counted from 0."
+    if "transcript" in held:
+        return "A transcript is read with result=1, or as subtitles with subtitles=srt or subtitles=vtt."
+    if name == "subtitles":
+        return "Only a transcript can be had as subtitles."
+    return f"This result has no {name} {wanted!r}; tracks are counted from 0."

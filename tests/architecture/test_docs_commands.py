@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from bench.__main__ import BENCHMARKS
+from bench.__main__ import BENCHMARKS, OF_YUE2
 from engine.request import read_song
 from server.commands.model_files import audio_decoder, language_model
 from server.commands.pull import INTO
@@ -22,7 +22,7 @@ from tests.architecture.test_requirements import is_collected
 HERE = "tests/architecture/test_docs_commands.py"
 SUNG = "tests/test_first_song.py::test_the_example_of_the_readme_gives_a_song_with_the_asked_sections"
 SHOWN = "tests/test_first_song.py::test_the_command_line_of_the_readme_sings_and_shows_the_server"
-UNDERSTOOD = "tests/server/routes/test_vae.py::test_the_documented_calls_are_understood"
+UNDERSTOOD = "tests/server/routes/test_documented_calls.py::test_the_documented_calls_are_understood"
 PULLED = "tests/architecture/test_task_script.py::test_pull_puts_the_models_into_the_checkout"
 DOCTORED = "tests/architecture/test_task_script.py::test_doctor_looks_where_the_server_would"
 STARTED = "tests/architecture/test_task_script.py::test_start_puts_the_server_in_its_place"
@@ -44,6 +44,15 @@ CHECKED_BY = {
     "curl -sS -o song.f32 'http://127.0.0.1:8000/job?id=ID&latents=0'": UNDERSTOOD,
     "curl -sS 'http://127.0.0.1:8000/vae?op=decode&output_format=wav24' -H 'Content-Type: application/octet-stream' "
     "--data-binary @song.f32": UNDERSTOOD,
+    "curl -sS http://127.0.0.1:8000/speech -H 'Content-Type: application/json' "
+    '-d \'{"text": "Good morning! It is half past seven."}\'': UNDERSTOOD,
+    "curl -sS -o speech.mp3 'http://127.0.0.1:8000/job?id=ID&follow=1'": UNDERSTOOD,
+    "curl -sS 'http://127.0.0.1:8000/job?id=ID&replay=0'": UNDERSTOOD,
+    "curl -sS http://127.0.0.1:8000/transcribe -F audio=@talk.flac": UNDERSTOOD,
+    "curl -sS 'http://127.0.0.1:8000/transcribe?language=en' -H 'Content-Type: audio/flac' "
+    "--data-binary @talk.flac": UNDERSTOOD,
+    "curl -sS 'http://127.0.0.1:8000/job?id=ID&result=1'": UNDERSTOOD,
+    "curl -sS -o talk.srt 'http://127.0.0.1:8000/job?id=ID&subtitles=srt'": UNDERSTOOD,
     "curl -sS -o song.mp3 'http://127.0.0.1:8000/job?id=ID&result=1&track=0'": SUNG,
     ".venv/bin/yue2-studio sing --style 'slow waltz, 84 BPM, piano' --lyrics-file words.txt -o song.flac": SHOWN,
     ".venv/bin/yue2-studio status": SHOWN,
@@ -105,17 +114,18 @@ def test_the_tasks_listed_are_those_there_are() -> None:
 def test_the_bench_task_runs_every_benchmark() -> None:
     assert "-m bench {{.CLI_ARGS}}" in (ROOT / "Taskfile.yml").read_text(encoding="utf-8")
     programs = {
-        path.stem
-        for path in (ROOT / "bench").glob("*.py")
-        if "if is_full(" in path.read_text(encoding="utf-8")
+        ".".join(path.relative_to(ROOT / "bench").with_suffix("").parts)
+        for path in (ROOT / "bench").rglob("*.py")
+        if " = begin(" in path.read_text(encoding="utf-8")
     }
-    assert set(BENCHMARKS) == programs
+    assert {*BENCHMARKS, *(name if "." in name else f"{name}.__main__" for name in OF_YUE2)} == programs
 
 
 def test_the_example_request_is_valid() -> None:
-    bodies = [words[words.index("-d") + 1] for words in words_of("curl") if "-d" in words]
-    assert bodies
-    assert all(read_song(json.loads(body)).style for body in bodies)
+    calls = [words for words in words_of("curl") if "-d" in words]
+    songs = [words for words in calls if any(word.endswith("/synth") for word in words)]
+    assert songs
+    assert all(read_song(json.loads(words[words.index("-d") + 1])).style for words in songs)
 
 
 def test_every_address_is_a_route() -> None:

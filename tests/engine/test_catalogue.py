@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from engine.catalogue import Catalogue, open_catalogue
-from engine.errors import InvalidRequest, MissingExtra, UnknownModel
+from engine.errors import CheckpointError, InvalidRequest, MissingExtra, UnknownModel
+from engine.sound_options import SoundOptions
 from engine.yue2.options import Yue2Options
 from tests.server.sound_doubles import SpeechDouble, TranscriptionDouble
 from tests.server.yue2_double import Yue2Double
@@ -111,8 +112,14 @@ def test_an_unknown_model_of_a_kind_is_named_with_those_of_its_kind() -> None:
         catalogue.transcription("")
 
 
-def test_without_weights_there_is_the_band_alone() -> None:
-    assert [model["id"] for model in open_catalogue(None).describe()] == ["sketch"]
+def test_without_weights_of_yue2_there_are_the_models_that_come_along() -> None:
+    kinds = [model["kind"] for model in open_catalogue(None).describe()]
+    assert kinds == ["sketch", "transcription"]
+
+
+def test_a_folder_that_holds_no_whisper_is_named(tmp_path: Path) -> None:
+    with pytest.raises(CheckpointError, match=str(tmp_path)):
+        open_catalogue(None, SoundOptions(whisper_folder=tmp_path))
 
 
 def test_a_missing_library_says_how_to_install_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,6 +6,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from engine.request import SongRequest
+from engine.speech_request import SpeechRequest
 from tests.server.product import Product, product
 
 SNAPSHOT = {
@@ -53,8 +54,19 @@ def test_a_snapshot_holds_no_handle_prompt_or_lyric(studio: Product) -> None:
 
 def test_props_tell_models_defaults_and_the_queue(studio: Product) -> None:
     props = studio.client.get("/props").json()
-    assert [model["id"] for model in props["models"]] == ["sketch"]
-    assert props["default_model"] == "sketch"
+    models = {model["id"]: model for model in props["models"]}
+    assert next(iter(models)) == props["default_model"] == "sketch"
+    for operation, name in props["default_models"].items():
+        assert operation in models[name]["operations"]
+    assert set(props["default_models"]) <= set(props["defaults"])
+    assert props["defaults"]["speech"] == {
+        name: field.default for name, field in SpeechRequest.model_fields.items()
+    }
+    assert props["defaults"]["transcribe"]["task"] == "transcribe"
+    assert (props["limits"]["speech_characters"], props["limits"]["transcription_seconds"]) == (
+        100_000,
+        86_400,
+    )
     assert set(props["defaults"]["synth"]) == set(SongRequest.model_fields)
     assert props["defaults"]["sketch"]["words"] is None
     assert props["queue"]["limit"] == 8

@@ -4,9 +4,7 @@ import asyncio
 import io
 import json
 import logging
-import shlex
 from collections.abc import Iterator, Mapping
-from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -22,7 +20,6 @@ from server.routes import native
 from server.routes import vae as uploads_of
 from server.routes.vae import VaeRoutes
 from server.submission import Submissions
-from tests.architecture.documents import ROOT, fenced_lines
 from tests.server.product import Product, product
 from tests.server.yue2_double import CHANNELS, FINGERPRINT, Yue2Double
 
@@ -359,33 +356,3 @@ def test_an_upload_of_a_client_that_has_gone_is_let_go(singer: Product, yue2: Yu
     with pytest.raises(ClientDisconnect):
         asyncio.run(routes.vae(Request(scope | {"state": {"owner": ""}}, receive)))
     assert limits.uploads.held == 0
-
-
-def test_the_documented_calls_are_understood(singer: Product) -> None:
-    lines = [line.text for line in fenced_lines(ROOT / "docs" / "api.md", "sh")]
-    replay = part_of(singer, singer.made("/synth", **SONG), "replay")
-    files = {"@song.flac": flac(0.1), "@song.f32": LATENTS.tobytes(), "@replay.json": replay}
-    jobs: list[str] = []
-    for words in map(shlex.split, lines):
-        address = next(word for word in words if word.startswith("http://127.0.0.1:8000"))
-        if "/job?" in address:
-            assert singer.finish(jobs[-1])["status"] == "done"
-            assert len(part_of(singer, jobs[-1], "latents")) == 2 * 256
-            continue
-        jobs.append(_sent(singer, words, address, files))
-    assert [singer.finish(job)["status"] for job in jobs] == ["done"] * 3
-
-
-def _sent(studio: Product, words: list[str], address: str, files: Mapping[str, bytes]) -> str:
-    """Post what curl would; the job's id."""
-    fields = [word.partition("=") for flag, word in pairwise(words) if flag == "-F"]
-    sent = {}
-    for name, _, value in fields:
-        file, _, kind = value.partition(";type=")
-        sent[name] = (file, files[file], kind or "application/octet-stream")
-    named = [word.partition(": ") for flag, word in pairwise(words) if flag == "-H"]
-    content = files[words[words.index("--data-binary") + 1]] if "--data-binary" in words else None
-    headers = {name: value for name, _, value in named}
-    answer = studio.client.post(address, headers=headers, content=content, files=sent or None)
-    assert answer.status_code == 202, answer.text
-    return str(answer.json()["id"])

@@ -1,0 +1,63 @@
+"""`POST /transcribe`: a recording written down."""
+
+import io
+from collections.abc import Mapping
+from contextlib import ExitStack
+from typing import Final
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from engine.errors import InvalidRequest
+from engine.transcription_request import TranscriptionRequest, read_transcription
+from server.bodies import parse_object
+from server.limits import MAX_BODY_BYTES, Limits
+from server.query import options_of
+from server.submission import Prepare, Submissions
+from server.transcription_operations import TranscriptionOperations
+from server.uploads import OPTIONS_PART, RECORDING_PART, is_form, read_file, read_form
+from server.work import Prepared
+
+_OPTIONS: Final = tuple(TranscriptionRequest.model_fields)
+_NUMBERS: Final = ("temperature",)
+
+
+class TranscribeRoutes:
+    """The handler of the listener's route."""
+
+    def __init__(self, operations: TranscriptionOperations, submissions: Submissions, limits: Limits) -> None:
+        self._operations = operations
+        self._submissions = submissions
+        self._limits = limits
+
+    def routes(self) -> list[Route]:
+        """The route to mount at the root."""
+        return [Route("/transcribe", self.transcribe, methods=["POST"])]
+
+    async def transcribe(self, request: Request) -> Response:
+        """A recording into its text and the times of its words: a bare file, or a form with `audio` and `request`."""
+
+        async def read(held: ExitStack) -> Prepare:
+            options = options_of(request, _OPTIONS, _NUMBERS)
+            asked = read_transcription(options)
+            self._operations.check(asked)
+            held.enter_context(self._limits.uploads.slot())
+            if not is_form(request):
+                audio = await read_file(request, RECORDING_PART)
+                return lambda: self._operations.transcribe(asked, audio)
+            parts = await read_form(request, [RECORDING_PART, OPTIONS_PART])
+            return lambda: self._prepared(options, parts)
+
+        return await self._submissions.submit(request, MAX_BODY_BYTES, read, is_upload=True)
+
+    def _prepared(self, options: Mapping[str, object], parts: Mapping[str, io.BytesIO]) -> Prepared:
+        """What a form asks for, by its part `request` or by the query."""
+        beside = parts.get(OPTIONS_PART.name)
+        if beside is not None:
+            if options:
+                raise InvalidRequest(
+                    next(iter(options)), "Options stand in the query or in the part 'request', not in both."
+                )
+            options = parse_object(beside.getvalue())
+        return self._operations.transcribe(read_transcription(options), parts[RECORDING_PART.name])

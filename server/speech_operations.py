@@ -1,0 +1,78 @@
+"""Work for a voice: text into speech, sentence by sentence."""
+
+import io
+import json
+from collections.abc import Callable, Iterator
+from typing import Final
+
+from engine.audio import content_type, extension, open_writer
+from engine.catalogue import Catalogue
+from engine.request import DRAWN_SEED_LIMIT
+from engine.speech_model import SpeechModel, Spoken
+from engine.speech_request import SpeechRequest
+from engine.words import Word, words_as_json
+from server.jobs.rates import Stage
+from server.work import Making, Packed, Prepared, digest_of
+from storage.entry import JSON, Part
+
+_OPERATION: Final = "speech"
+
+
+class SpeechOperations:
+    """Checks what is to be said and says what work it means."""
+
+    def __init__(self, catalogue: Catalogue, draw_seed: Callable[[], int]) -> None:
+        self._catalogue = catalogue
+        self._draw_seed = draw_seed
+
+    def speech(self, asked: SpeechRequest) -> Prepared:
+        """Text into audio and the times of its words. Raises UnknownModel, InvalidRequest."""
+        model = self._catalogue.speech(asked.model)
+        model.check(asked)
+        request = asked
+        if asked.seed < 0:
+            request = asked.model_copy(update={"seed": self._draw_seed() % DRAWN_SEED_LIMIT})
+        stages = model.stages(request)
+        return Prepared(
+            operation=_OPERATION,
+            model=model.id,
+            stages=tuple(Stage(stage.phase, stage.units, stage.source) for stage in stages),
+            digest=digest_of(_OPERATION, asked.model_dump() | {"model": model.id}),
+            work=lambda making: _write_speech(model, request, making),
+            followed=content_type(request.output_format),
+        )
+
+
+def _write_speech(model: SpeechModel, request: SpeechRequest, making: Making) -> Packed:
+    """Encode each sentence as soon as it is made; the words, known with the last one, follow the audio."""
+    control, sink, rate = making.control, making.sink, model.sample_rate_hz
+    sentences, words = model.speak(request, control), list[Word]()
+    with open_writer(
+        rate, 1, request.output_format, request.mp3_bitrate, sink, control.check_cancelled
+    ) as writer:
+        while (spoken := _next(sentences, making)) is not None:
+            writer.write(spoken.samples)
+            words.extend(spoken.words)
+            making.offer()
+    seconds, length = writer.frames / rate, sink.seek(0, io.SEEK_END)
+    replay = _replay(model, request, words)
+    sink.write(replay)
+    kind, stem = content_type(request.output_format), making.job_id
+    name = f"{stem}.{extension(request.output_format)}"
+    parts = (
+        Part("audio", 0, kind, 0, length, seconds, name),
+        Part("replay", 0, "application/json", length, len(replay), None, f"{stem}.json"),
+    )
+    metrics: dict[str, JSON] = {"audio_seconds": round(seconds, 3), "characters": len(request.text)}
+    return Packed(kind, parts, metrics=metrics)
+
+
+def _next(sentences: Iterator[Spoken], making: Making) -> Spoken | None:
+    with making.stopwatch.pipeline():
+        return next(sentences, None)
+
+
+def _replay(model: SpeechModel, request: SpeechRequest, words: list[Word]) -> bytes:
+    """The request that gives this speech again, with what it was found to hold."""
+    fields = request.model_dump(mode="json") | {"model": model.id, "words": words_as_json(words)}
+    return json.dumps(fields, ensure_ascii=False).encode()
