@@ -20,7 +20,7 @@ from server.limits import MAX_NOTE_CHARACTERS, MAX_NOTES
 from server.log_ring import request_id
 from server.work import Making, Packed, Prepared
 from storage.budget import Budget
-from storage.entry import JSON
+from storage.entry import JSON, Part
 from storage.errors import DiskFull, StoreFull
 from storage.staging import StagedFile
 from storage.store import ResultStore
@@ -243,3 +243,28 @@ def test_an_admission_that_fails_keeps_no_upload(door: Door, monkeypatch: pytest
         door.gate.admit(replace(prepared(), input_bytes=100), "", "")
     door.gate.check("", "", 100)
     assert door.queue.snapshot().pending == 0
+
+
+def test_a_body_that_can_be_followed_is_told_so_and_offered_as_it_is_made(door: Door) -> None:
+    reached: list[int] = []
+
+    def work(making: Making) -> Packed:
+        following = door.store.follow(making.job_id)
+        assert following is not None
+        with following:
+            making.sink.write(b"audio")
+            making.offer()
+            reached.append(following.reach().offered)
+        return Packed("audio/mpeg", (Part("audio", 0, "audio/mpeg", 0, 5),))
+
+    followed = replace(prepared(), work=work, followed="audio/mpeg")
+    job_id = door.gate.admit(followed, "", "").job_id
+    assert door.store.find(job_id).detail["followed"] == "audio/mpeg"
+    job = door.queue.take()
+    assert job is not None
+    job.work(door.queue.control(job))
+    assert reached == [5]
+    assert door.store.find(job_id).detail["followed"] == "audio/mpeg"
+    door.queue.settle(job, JobState.DONE)
+    other = door.gate.admit(prepared(), "", "").job_id
+    assert "followed" not in door.store.find(other).detail

@@ -4,7 +4,7 @@ import pytest
 
 from engine import errors as engine
 from server import errors as edge
-from server.errors import ANSWERS, answer_for, error_body, job_outcome, loggable
+from server.errors import ANSWERS, JobFailed, answer_for, error_body, job_outcome, loggable
 from server.jobs import errors as jobs
 from server.jobs.job import JobState
 from storage import errors as storage
@@ -167,3 +167,20 @@ def test_memory_that_does_not_suffice_is_told_as_such() -> None:
 )
 def test_the_log_has_sentences_that_quote_no_request(error: Exception, sentence: str) -> None:
     assert loggable(error) == sentence
+
+
+@pytest.mark.parametrize(
+    ("code", "status"),
+    [
+        ("out_of_memory", 500),
+        ("engine_error", 500),
+        ("invalid_field", 400),
+        ("disk_full", 507),
+        ("result_too_large", 507),
+        ("interrupted_by_restart", 503),
+        ("result_missing", 500),
+    ],
+)
+def test_the_failure_of_a_job_has_its_code_and_the_status_of_that(code: str, status: int) -> None:
+    told, headers, body = error_body(JobFailed(code, "It failed."))
+    assert (told, headers, body) == (status, {}, {"error": "It failed.", "code": code})

@@ -55,7 +55,14 @@ def test_a_queued_job_is_told_from_the_queue(desk: Desk) -> None:
 
 def test_another_keys_job_is_unknown_to_every_question(desk: Desk) -> None:
     desk.admit(owner="ann")
-    for ask in (desk.book.describe, desk.book.cancel, desk.book.delete, desk.book.stored):
+    for ask in (
+        desk.book.describe,
+        desk.book.cancel,
+        desk.book.delete,
+        desk.book.stored,
+        desk.book.follow,
+        desk.book.followed,
+    ):
         with pytest.raises(UnknownEntry):
             ask(ID, "bob")
     assert desk.book.describe(ID, "ann")["status"] == "queued"

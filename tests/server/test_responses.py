@@ -4,6 +4,7 @@ import os
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
@@ -27,6 +28,7 @@ from server.responses import (
     disposition,
     event_text,
     json_response,
+    main_part,
 )
 from storage.entry import Entry, EntryState, Part
 from storage.store import Lease
@@ -37,6 +39,8 @@ BODY = bytes(range(256)) * 8000
 SHA256 = "ab" * 32
 REPLAY = Part("replay", 0, "application/json", 0, 100)
 AUDIO = Part("audio", 0, "audio/mpeg", 100, 5000, 1.5, "Été “live”.mp3")
+SPOKEN = Part("audio", 0, "audio/mpeg", 0, 5000)
+SAID = Part("replay", 0, "application/json", 5000, 200)
 
 
 class Exchange(Recorded):
@@ -131,6 +135,24 @@ def test_the_whole_result_is_sent_with_what_describes_it(stored: Stored) -> None
     }
     assert got.sent[-1]["more_body"] is False
     assert max(len(message["body"]) for message in got.sent[1:]) <= SLICE_BYTES
+
+
+@pytest.mark.parametrize(
+    ("content_type", "parts", "main"),
+    [
+        ("audio/mpeg", (SPOKEN, SAID), SPOKEN),
+        ("audio/mpeg", (replace(SPOKEN, length=5200),), None),
+        ("audio/mpeg", (replace(SPOKEN, offset=1), SAID), None),
+        ("multipart/mixed", (SPOKEN, SAID), None),
+        ("audio/mpeg", (), None),
+    ],
+)
+def test_a_body_may_begin_with_the_part_it_is_named_after(
+    stored: Stored, content_type: str, parts: tuple[Part, ...], main: Part | None
+) -> None:
+    entry = stored.lease.entry.evolve(content_type=content_type, parts=parts, size_bytes=5200)
+    assert main_part(entry) == main
+    stored.lease.close()
 
 
 def test_one_part_is_a_resource_of_its_own(stored: Stored) -> None:
