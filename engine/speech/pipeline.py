@@ -13,7 +13,7 @@ from engine.song_model import Expected
 from engine.speech.joining import evened, faded, heard, pause
 from engine.speech.network import RATE_HZ, SpeechNetwork
 from engine.speech.phonemes import Phonemic, Phonemiser
-from engine.speech.readable import check_readable
+from engine.speech.readable import check_readable, nothing_to_say
 from engine.speech.sentences import Ending, Sentence, pieces, sentences
 from engine.speech.voice import HibariVoice, Utterance, Voice, VoiceCard
 from engine.speech_model import Spoken
@@ -106,6 +106,8 @@ class HibariSpeech:
             said += piece.ending is not Ending.PART
             control.report(SPEAKING, min(piece.characters / total, 1.0), sentences=said)
             yield spoken
+        if not elapsed:
+            raise nothing_to_say()
 
     def unload(self) -> None:
         """Close networks and dictionaries."""

@@ -47,9 +47,14 @@ def check_readable(text: str) -> None:
             "Latin letters only; translate it, or write it in Latin letters.",
         )
     if not _says_something(text):
-        raise InvalidRequest(
-            "text", "text has nothing to say but marks or pictures; write words or numbers in Latin letters."
-        )
+        raise nothing_to_say()
+
+
+def nothing_to_say() -> InvalidRequest:
+    """The error for a text that has no sound."""
+    return InvalidRequest(
+        "text", "text has nothing to say but marks or pictures; write words or numbers in Latin letters."
+    )
 
 
 def script(letter: str) -> str:

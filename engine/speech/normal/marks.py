@@ -28,6 +28,10 @@ _ADDRESS_SIGNS: Final = {
     "+": "plus",
     "%": "percent",
 }
+MARKED: Final = (  # letters that hibari's networks for unknown words read
+    "ÀÁÂÃÄÅÆÇÉÊÌÍÎÏÑÒÓÔÕÖØÚÜÞßàáâãäåæçèéêëìíîïðñòóôõöøùúûüýþÿĀāĂăąĆćČčĎďĐđĒēĕĖėęěĝĞğġģīĭİıķļĽľŁłńņňŋŌōŏőŒœŘřŚśŞşŠšţťūŭŮůŰų"
+    "ŵźŻżŽžƒơưǎǐǒǔǚșțɑɒɓəɛʃ"
+)
 _TOP: Final = "com|org|net|edu|gov|io|co|uk|de|fr|info|biz|us|ca|au|tv|me|ly|ai|dev|app|eu|ch|at|nl"
 _TAIL: Final = r"(?=[.,;:!?)\]\"'”’]*(?:\s|$))"
 _EMOTICON: Final = r"(?:[:;=8]['-]?[)(DPpOo3|/\\\]\[*]|<3|\^_\^|[xX]D)"
@@ -107,5 +111,8 @@ def _ordinary(letter: str) -> str:
         return str(unicodedata.digit(letter))
     if not (letter.isalpha() or letter in "℃℉№"):
         return letter
-    simple = unicodedata.normalize("NFKC", letter)
-    return simple if simple.replace("°", "").isascii() and " " not in simple else letter
+    if letter in MARKED:
+        return letter
+    simple = unicodedata.normalize("NFKD", letter)
+    base = "".join(part for part in simple if not unicodedata.combining(part))
+    return base if base.replace("°", "").isascii() and " " not in base else letter

@@ -49,4 +49,4 @@ def test_what_is_said_is_not_dropped(letter: str) -> None:
 
 
 def test_fancy_letters_are_the_letters_they_stand_for() -> None:
-    assert plain("𝐇𝐞𝐥𝐥𝐨 ＡＢ １２ cafe\u0301 20 ℃ ①٣ 10⁴ m²") == "Hello AB 12 café 20 °C 13 104 m²"
+    assert plain("𝐇𝐞𝐥𝐥𝐨 ＡＢ １２ cafe\u0301 20 ℃ ①٣ 10⁴ m² Ùñ ﬁ") == "Hello AB 12 café 20 °C 13 104 m² Uñ fi"
