@@ -25,9 +25,12 @@ _ROUNDS = 12
 Energies = NDArray[np.float64]  # (segments,): K-weighted mean squares, summed over channels
 
 
-def integrated_loudness(samples: Samples, sample_rate_hz: int) -> float:
-    """Gated loudness in LUFS of (N, C) samples; -inf for silence. Clips under 0.4 s are measured as one block."""
-    return _gated(_segment_energies(samples, sample_rate_hz, unchecked))
+def integrated_loudness(samples: Samples, sample_rate_hz: int, check: Check = unchecked) -> float:
+    """Gated loudness in LUFS of (N, C) samples; -inf for silence. Clips under 0.4 s are measured as one block.
+
+    `check` is called every few milliseconds and stops the work by raising.
+    """
+    return _gated(_segment_energies(samples, sample_rate_hz, check))
 
 
 def normalise_loudness(

@@ -45,19 +45,21 @@ def arrange(
     *,
     voices: Collection[str] | None = None,
     accompaniment: bool = True,
+    sung: Collection[TimedNote] = (),
     check: Check = unchecked,
 ) -> tuple[Part, ...]:
     """The parts of a song: every voice of the score (or only `voices`), and the band around its chords.
 
     Notes of the score stand exactly where it has them, but that a low voice goes up by octaves to where its
     instrument begins. `seed` moves the accompaniment a little in time and everything a little in loudness. Where the
-    score has no chords the band plays to guessed ones. `check` is called every few milliseconds and stops the work
+    score has no chords the band plays to guessed ones. Notes in `sung` are left to the singer; a voice of which all are
+    sung needs no instrument. `check` is called every few milliseconds and stops the work
     by raising.
     """
     draw = np.random.Generator(np.random.PCG64(seed))
     parts = [
         _performed(part, draw, lambda _: 1.0, check)
-        for name, part in _melodies(timeline, style, check)
+        for name, part in _melodies(timeline, style, frozenset(sung), check)
         if voices is None or name in voices
     ]
     played = harmonised(timeline) if accompaniment else timeline
@@ -66,9 +68,11 @@ def arrange(
     return tuple(part for part in parts if part.strikes)
 
 
-def _melodies(timeline: Timeline, style: Style, check: Check) -> Iterator[tuple[str, Part]]:
+def _melodies(
+    timeline: Timeline, style: Style, sung: frozenset[TimedNote], check: Check
+) -> Iterator[tuple[str, Part]]:
     voices: dict[str, list[TimedNote]] = {}
-    for note in timeline.notes:
+    for note in (note for note in timeline.notes if note not in sung):
         voices.setdefault(note.voice, []).append(note)
     names = sorted(voices, key=lambda name: (name != _SINGER, name))
     lead_db = _lead_db(style)

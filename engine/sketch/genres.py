@@ -78,7 +78,7 @@ FOLK_BAND = _band("flute", "steel guitar", "strings", "acoustic bass", "brush ki
 JAZZ_BAND = _band("tenor sax", "piano", "", "acoustic bass", "brush kit")
 CLUB_BAND = _band("saw lead", "electric piano", "warm pad", "synth bass", "tr-808")
 SOUL_BAND = _band("tenor sax", "electric piano", "organ", "finger bass", "standard kit")
-QUIET_BAND = _band("flute", "harp", "strings")
+QUIET_BAND = _band("flute", "harp", "strings", "cello")
 ORCHESTRA = _band("violin", "harp", "strings", "cello")
 
 # Of two names in one tag the later one is the noun: folk rock is rock. Only a jazz waltz is jazz in three.
@@ -343,26 +343,27 @@ GENRE_BY_NAME: Mapping[str, Genre] = MappingProxyType({genre.name: genre for gen
 # songs: bands differ in how many play and how densely.
 LEAD_DB: Mapping[str, float] = MappingProxyType(
     {
-        "pop": 1.5,
-        "folk": -1.0,
-        "celtic": -4.0,
-        "rock": 1.5,
+        "pop": 3.0,
+        "folk": 1.0,
+        "celtic": -1.5,
+        "rock": 4.0,
         "punk": 2.0,
-        "metal": 3.0,
-        "ballad": -4.5,
-        "waltz": -6.0,
-        "jazz": -3.5,
-        "blues": 1.0,
-        "latin": -1.5,
-        "reggae": -3.0,
-        "country": -1.0,
+        "metal": 3.5,
+        "ballad": -5.0,
+        "waltz": -5.5,
+        "jazz": -1.5,
+        "bossa nova": 3.0,
+        "latin": 1.5,
+        "reggae": -1.5,
+        "country": 1.0,
         "hip hop": 3.5,
-        "soul": -3.0,
-        "funk": 1.0,
-        "electronic": 1.5,
-        "orchestral": -1.5,
-        "hymn": 1.0,
-        "march": -0.5,
-        "lullaby": -8.5,
+        "soul": -2.0,
+        "funk": 3.5,
+        "electronic": 3.5,
+        "ambient": -3.0,
+        "orchestral": 1.5,
+        "hymn": 2.5,
+        "march": 1.0,
+        "lullaby": 2.0,
     }
 )

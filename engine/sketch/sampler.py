@@ -14,6 +14,7 @@ from engine.errors import InvalidRequest
 from engine.score import LONGEST_SECONDS as LONGEST_SCORE_SECONDS
 from engine.score.model import Timeline
 from engine.sketch.arrangement import Part, arrange
+from engine.sketch.bus import Vocal, add_voice, glue
 from engine.sketch.notes import RATE_HZ, NoteRenderer
 from engine.sketch.reverb import Reverb
 from engine.sketch.soundfont import Zone
@@ -73,13 +74,14 @@ class Sampler:
         accompaniment: bool = True,
         room: bool = True,
         limit_seconds: float = math.inf,
+        vocal: Vocal | None = None,
     ) -> Samples:
         """(N, 2) stereo at 48 kHz, -14 LUFS, peaks under -1 dBFS; its memory lies channel after channel.
 
         N covers the timeline and a tail, and at most `limit_seconds`, where the music fades. `voices` keeps
         only those of the score; the band is left out where `accompaniment` is false, the reverberation where `room`
-        is. Reports bars and checks for cancellation throughout. Raises InvalidRequest for a timeline over 20 minutes
-        and CorruptBank.
+        is. What the `vocal` sings no instrument plays. Reports bars and checks for cancellation throughout. Raises
+        InvalidRequest for a timeline over 20 minutes and CorruptBank.
         """
         length = min(timeline.duration, limit_seconds)
         if length > LONGEST_SECONDS:
@@ -92,8 +94,15 @@ class Sampler:
         send = np.zeros(frames, dtype=np.float32)
         check = control.check_cancelled
         heard = _until(timeline, limit_seconds)
-        parts = arrange(heard, style, seed, voices=voices, accompaniment=accompaniment, check=check)
+        sung = vocal.notes if vocal else ()
+        parts = arrange(
+            heard, style, seed, voices=voices, accompaniment=accompaniment, sung=sung, check=check
+        )
         self.mix(parts, mix, send, len(heard.bars), control)
+        if accompaniment:
+            glue(mix, send, check)
+        if vocal is not None:
+            add_voice(vocal.voice, mix, send, RATE_HZ, check)
         if room:
             self._room.add(send, mix, control)
         del send

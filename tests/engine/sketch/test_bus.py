@@ -1,0 +1,96 @@
+"""The band makes room for the singer, and its loudest moments come down."""
+
+import numpy as np
+import pytest
+
+from engine.audio import integrated_loudness
+from engine.sketch.bus import CELL_FRAMES, DUCK_DB, VOICE_OVER_BAND_LU, add_voice, brightened, ducking, glue
+from tests.engine.sketch.sounds import RATE, kinks
+
+
+def noise(seconds: float, level: float = 0.1) -> np.ndarray[tuple[int, int], np.dtype[np.float32]]:
+    draw = np.random.Generator(np.random.PCG64(3))
+    return (level * draw.standard_normal((2, round(seconds * RATE)))).astype(np.float32)
+
+
+def tone(hertz: float, seconds: float) -> np.ndarray[tuple[int], np.dtype[np.float32]]:
+    return np.sin(2 * np.pi * hertz * np.arange(round(seconds * RATE)) / RATE).astype(np.float32)
+
+
+def words(*spans: tuple[float, float], seconds: float) -> np.ndarray[tuple[int], np.dtype[np.float32]]:
+    """A tone that sounds during the spans."""
+    voice = np.zeros(round(seconds * RATE), np.float32)
+    for start, end in spans:
+        voice[round(start * RATE) : round(end * RATE)] = tone(300, end - start)
+    return voice
+
+
+def test_the_band_steps_back_before_a_word_and_returns_after_the_line() -> None:
+    curve = ducking(words((2.0, 2.4), (2.45, 3.0), seconds=4), 6 * RATE)
+    at = {
+        seconds: curve[round(seconds * RATE / CELL_FRAMES)]
+        for seconds in (1.9, 2.03, 2.2, 2.43, 2.9, 4.0, 5.9)
+    }
+    assert at[1.9] == 0
+    assert at[2.03] > 0.7 * DUCK_DB
+    assert at[2.2] > 0.95 * DUCK_DB
+    assert at[2.43] > 0.95 * DUCK_DB  # not between two syllables
+    assert at[4.0] < 0.1 * DUCK_DB
+    assert at[5.9] < 0.01
+    assert np.abs(np.diff(curve)).max() < 0.2 * DUCK_DB
+
+
+@pytest.mark.parametrize("level", [0.01, 0.3])
+def test_the_voice_stands_above_the_band_whatever_both_were(level: float) -> None:
+    band, send = noise(6, level), np.zeros(6 * RATE, np.float32)
+    before = integrated_loudness(band.T, RATE)
+    voice = words((1.0, 5.0), seconds=6)
+    mix = band.copy()
+    add_voice(voice, mix, send, RATE)
+    inside = slice(2 * RATE, 4 * RATE)
+    ducked = 20 * np.log10(np.sqrt(0.5))  # of what is the same on both sides
+    alone = mix[0, inside] - mix[1, inside]
+    assert 20 * np.log10(alone.std() / (band[0] - band[1])[inside].std()) == pytest.approx(-DUCK_DB, abs=0.2)
+    middle = mix.mean(axis=0) - band.mean(axis=0) * 10 ** (-DUCK_DB / 20)
+    sung = np.repeat(middle[None, inside], 2, axis=0)
+    assert integrated_loudness(sung.T, RATE) - before == pytest.approx(VOICE_OVER_BAND_LU, abs=0.8)
+    assert send[inside].std() < 0.2 * sung[0].std() * 10 ** (-ducked / 20)
+    assert np.allclose(mix[:, : RATE // 2], band[:, : RATE // 2], atol=1e-5)
+
+
+def test_a_voice_alone_and_a_silent_voice_are_left_as_they_are() -> None:
+    mix, send = np.zeros((2, RATE), np.float32), np.zeros(RATE, np.float32)
+    add_voice(tone(300, 0.5), mix, send, RATE)
+    assert np.abs(mix[0, : RATE // 2]).max() > 0.5
+    band = noise(1)
+    unchanged = band.copy()
+    add_voice(np.zeros(RATE, np.float32), band, send, RATE)
+    assert np.array_equal(band, unchanged)
+
+
+@pytest.mark.parametrize(("hertz", "gain_db"), [(60, -10), (440, 0.2), (7_000, 3.3)])
+def test_the_voice_loses_rumble_and_gains_presence(hertz: float, gain_db: float) -> None:
+    before = tone(hertz, 4)
+    after = brightened(before, RATE)
+    assert len(after) == len(before)
+    inside = slice(RATE, 3 * RATE)
+    assert 20 * np.log10(after[inside].std() / before[inside].std()) == pytest.approx(gain_db, abs=1.2)
+    assert kinks(after[inside]).max() < 1.5  # no seam between blocks
+
+
+def test_glue_turns_down_what_is_much_louder_than_usual_and_nothing_else() -> None:
+    band = noise(4)
+    band[:, 2 * RATE : 2 * RATE + RATE // 2] *= 4
+    send, before = band[0].copy(), band.copy()
+    glue(band, send)
+    gain = 20 * np.log10(
+        np.abs(band[0]).reshape(-1, RATE // 4).mean(axis=1)
+        / np.abs(before[0]).reshape(-1, RATE // 4).mean(axis=1)
+    )
+    assert np.abs(gain[:8]).max() < 0.01
+    assert -4.1 < gain[9] < -1.5
+    assert abs(gain[-1]) < 0.1
+    assert np.allclose(send, band[0])
+    silent = np.zeros((2, 4800), np.float32)
+    glue(silent, np.zeros(4800, np.float32))
+    assert not silent.any()
