@@ -1,12 +1,13 @@
 FROM python:3.12-slim AS build
 
-# The server's extras to install, with commas between them; "yue2" brings torch, with CUDA on x86-64. The weights are
-# not in the image: they are fetched into a volume at /models, which YUE2_MODEL and YUE2_VAE then point into.
+# The server's extras to install, with commas between them: "yue2" brings torch, with CUDA on x86-64, "containers" what
+# reads M4A, WebM and video, "kokoro" the model of further voices. The weights of YuE2 are not in the image: they are
+# fetched into a volume at /models, which YUE2_MODEL and YUE2_VAE then point into.
 ARG EXTRAS=""
 
 WORKDIR /src
 RUN python -m venv /opt/yue2-studio
-COPY pyproject.toml constraints.txt README.md LICENSE ./
+COPY pyproject.toml constraints.txt README.md LICENSE THIRD_PARTY_NOTICES.md ./
 COPY server server
 COPY engine engine
 COPY storage storage

@@ -141,7 +141,33 @@ def test_the_health_check_believes_the_status(
     assert (checked.returncode == 0) is healthy
 
 
-def test_the_sound_bank_is_in_the_package() -> None:
+def test_what_is_no_code_is_in_the_package() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    assert "sketch/bank/*" in project["tool"]["setuptools"]["package-data"]["engine"]
-    assert (ROOT / "engine" / "sketch" / "bank" / "studio.sf3").is_file()
+    patterns = project["tool"]["setuptools"]["package-data"]["engine"]
+    kept = {path for pattern in patterns for path in (ROOT / "engine").glob(pattern)}
+    there = {
+        path
+        for path in (ROOT / "engine").rglob("*")
+        if path.is_file() and path.suffix not in (".py", ".pyc")
+    }
+    assert there
+    assert there - kept == set()
+
+
+def test_every_notice_goes_with_the_package_and_into_the_image() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    notices = project["license-files"]
+    assert [name for name in notices if not (ROOT / name).is_file()] == []
+    copied = {name for word, rest in instructions() if word == "COPY" for name in rest.split()[:-1]}
+    assert [name for name in notices if name.partition("/")[0] not in copied] == []
+    told = (ROOT / "THIRD_PARTY_NOTICES.md").read_text(encoding="utf-8")
+    assert [name for name in notices if "/" in name and name.rpartition("/")[0] not in told] == []
+
+
+def test_every_package_with_weights_is_noticed() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    wanted = [*project["dependencies"], *project["optional-dependencies"]["kokoro"]]
+    pinned = [line.partition("==") for line in wanted if "==" in line]  # weights are used as they were tried
+    told = (ROOT / "THIRD_PARTY_NOTICES.md").read_text(encoding="utf-8")
+    assert pinned
+    assert [name for name, _, version in pinned if name.rstrip("1234-") not in told or version not in told] == []
