@@ -9,6 +9,9 @@ from engine.errors import InvalidRequest, MissingExtra, UnknownModel
 from engine.sketch.pipeline import SketchModel
 from engine.song_model import SongCodec, SongModel
 from engine.sound_options import SoundOptions
+from engine.speech.network import SpeechNetwork
+from engine.speech.phonemes import Phonemiser
+from engine.speech.pipeline import HibariSpeech
 from engine.speech_model import SpeechModel
 from engine.transcription.pipeline import WhisperTranscription
 from engine.transcription_model import TranscriptionModel
@@ -121,8 +124,11 @@ def open_catalogue(options: Yue2Options | None, sound: SoundOptions | None = Non
     Raises CheckpointError, DeviceError, MissingExtra.
     """
     chosen = sound or SoundOptions()
+    network, phonemiser = SpeechNetwork(chosen.worker_threads), Phonemiser()
     return Catalogue(
-        yue2=None if options is None else _open_yue2(options), transcription=[_open_transcription(chosen)]
+        yue2=None if options is None else _open_yue2(options),
+        speech=[HibariSpeech(network, phonemiser)],
+        transcription=[_open_transcription(chosen)],
     )
 
 

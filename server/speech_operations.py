@@ -29,6 +29,7 @@ class SpeechOperations:
         """Text into audio and the times of its words. Raises UnknownModel, InvalidRequest."""
         model = self._catalogue.speech(asked.model)
         model.check(asked)
+        asked = asked.model_copy(update={"model": model.id, "voice": asked.voice or _first_voice(model)})
         request = asked
         if asked.seed < 0:
             request = asked.model_copy(update={"seed": self._draw_seed() % DRAWN_SEED_LIMIT})
@@ -37,7 +38,7 @@ class SpeechOperations:
             operation=_OPERATION,
             model=model.id,
             stages=tuple(Stage(stage.phase, stage.units, stage.source) for stage in stages),
-            digest=digest_of(_OPERATION, asked.model_dump() | {"model": model.id}),
+            digest=digest_of(_OPERATION, asked.model_dump()),
             work=lambda making: _write_speech(model, request, making),
             followed=content_type(request.output_format),
         )
@@ -55,7 +56,7 @@ def _write_speech(model: SpeechModel, request: SpeechRequest, making: Making) ->
             words.extend(spoken.words)
             making.offer()
     seconds, length = writer.frames / rate, sink.seek(0, io.SEEK_END)
-    replay = _replay(model, request, words)
+    replay = _replay(request, words)
     sink.write(replay)
     kind, stem = content_type(request.output_format), making.job_id
     name = f"{stem}.{extension(request.output_format)}"
@@ -72,7 +73,15 @@ def _next(sentences: Iterator[Spoken], making: Making) -> Spoken | None:
         return next(sentences, None)
 
 
-def _replay(model: SpeechModel, request: SpeechRequest, words: list[Word]) -> bytes:
+def _first_voice(model: SpeechModel) -> str:
+    """The voice of requests that name none; empty where the model does not tell."""
+    match model.describe().get("voices"):
+        case [{"id": str(voice)}, *_]:
+            return voice
+    return ""
+
+
+def _replay(request: SpeechRequest, words: list[Word]) -> bytes:
     """The request that gives this speech again, with what it was found to hold."""
-    fields = request.model_dump(mode="json") | {"model": model.id, "words": words_as_json(words)}
+    fields = request.model_dump(mode="json") | {"words": words_as_json(words)}
     return json.dumps(fields, ensure_ascii=False).encode()

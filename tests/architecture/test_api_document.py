@@ -4,11 +4,17 @@ import json
 import re
 from pathlib import Path
 
+import pytest
 from prometheus_client.parser import text_string_to_metric_families
+from pydantic import BaseModel
 
 from engine.request import SongRequest
 from engine.sketch.pipeline import COMPOSING
 from engine.sketch.sampler import PHASE
+from engine.speech.pipeline import SPEAKING
+from engine.speech_request import SpeechRequest
+from engine.transcription.pipeline import LISTENING
+from engine.transcription_request import TranscriptionRequest
 from engine.yue2 import stages
 from server.errors import ANSWERS, job_outcome
 from server.jobs.job import LOADING
@@ -43,6 +49,15 @@ def test_every_field_is_documented_with_its_default() -> None:
     assert documented == plain
 
 
+@pytest.mark.parametrize(
+    ("heading", "shape"), [("## Speech", SpeechRequest), ("## Transcription", TranscriptionRequest)]
+)
+def test_every_option_is_documented_with_its_default(heading: str, shape: type[BaseModel]) -> None:
+    rows = table_rows(section(TEXT, heading), 3)
+    documented = {code(row[0])[0]: json.loads(code(row[1])[0]) for row in rows}
+    assert documented == {name: field.default for name, field in shape.model_fields.items()}
+
+
 def test_the_defaults_of_sampling_are_documented() -> None:
     rows = table_rows(section(TEXT, "## Asking for songs"), 4)
     request = SongRequest(style="any")
@@ -55,7 +70,7 @@ def test_every_phase_is_documented() -> None:
     documented = {code(row[0])[0] for row in table_rows(section(TEXT, "## A job"), 4)}
     of_the_band = {COMPOSING, PHASE}
     of_yue2 = {stages.SCORE, stages.SEMANTIC, stages.ACOUSTIC, stages.DECODING, stages.ANALYSING}
-    assert documented == of_the_band | of_yue2 | {stages.ENCODING, LOADING, "speaking", "listening"}
+    assert documented == of_the_band | of_yue2 | {stages.ENCODING, LOADING, SPEAKING, LISTENING}
 
 
 def test_every_metric_is_documented(tmp_path: Path) -> None:

@@ -114,7 +114,7 @@ def test_an_unknown_model_of_a_kind_is_named_with_those_of_its_kind() -> None:
 
 def test_without_weights_of_yue2_there_are_the_models_that_come_along() -> None:
     kinds = [model["kind"] for model in open_catalogue(None).describe()]
-    assert kinds == ["sketch", "transcription"]
+    assert kinds == ["sketch", "speech", "transcription"]
 
 
 def test_a_folder_that_holds_no_whisper_is_named(tmp_path: Path) -> None:
