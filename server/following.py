@@ -126,7 +126,10 @@ class FollowResponse(Response):
     async def _deliver(
         self, following: Following, changed: asyncio.Event, gone: "asyncio.Task[None]", send: Send
     ) -> None:
-        """Send slice by slice what can be read. Raises NotStored where the body is given up, ClientStalled."""
+        """Send slice by slice what can be read, and the end when the job is done, so that whoever asks then finds it so.
+
+        Raises NotStored where the body is given up, ClientStalled.
+        """
         slices, position = FileSlices(following.fd, self._limits), 0
         while not gone.done():
             changed.clear()
@@ -139,7 +142,7 @@ class FollowResponse(Response):
                 position += len(body)
                 message = {"type": "http.response.body", "body": body, "more_body": True}
                 await timely(send(message), send_limit(self._send_seconds, len(body)))
-            elif reach.is_over:
+            elif reach.is_over and not self._book.is_live(self._job_id, self._owner):
                 await send({"type": "http.response.body", "body": b""})
                 return
             else:

@@ -78,6 +78,10 @@ class JobBook:
         self.entry(job_id, owner)
         return self._store.follow(job_id)
 
+    def is_live(self, job_id: str, owner: str) -> bool:
+        """Whether the owner's job waits or runs, as it does for a moment after its result was stored."""
+        return self._live(job_id, owner) is not None
+
     def cancel(self, job_id: str, owner: str) -> tuple[str, bool]:
         """Cancel the owner's job; its state as it then is, and whether it was waiting, so that `record_cancelled` is due.
 

@@ -118,9 +118,16 @@ def test_each_piece_comes_as_it_is_offered_and_the_end_with_the_result(studio: S
         assert studio.parts.limits.downloads.held == 1
         assert not follower.ended_properly
         await studio.call(lambda: maker.hold(b"end"))
+        ended: list[object] = []
+
+        async def look(message: Message) -> None:
+            if not message.get("more_body"):
+                ended.append(studio.parts.book.describe(job_id, "")["status"])
+
+        follower.on_send = look
         maker.finish()
         await follower.end()
-        assert (follower.body, follower.ended_properly) == (b"onetwoend", True)
+        assert (follower.body, follower.ended_properly, ended) == (b"onetwoend", True, ["done"])
         assert follower.headers == {
             "content-type": AUDIO,
             "cache-control": "no-store",
