@@ -6,18 +6,21 @@ import typer
 
 from server.commands.doctor import doctor
 from server.commands.pull import pull
+from server.commands.say import say
 from server.commands.serve import serve
 from server.commands.sing import sing
 from server.commands.status import status
+from server.commands.transcribe import transcribe
+from server.commands.voices import voices
 
 app = typer.Typer(
     name="yue2-studio",
-    help="Songs from style and lyrics, on your own machine.",
+    help="Songs, speech and transcripts, on your own machine.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-for command in (serve, sing, status, pull, doctor):
+for command in (serve, sing, say, transcribe, status, pull, voices, doctor):
     app.command()(command)
 
 
@@ -35,7 +38,7 @@ def _options(
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and leave.")
     ] = False,
 ) -> None:
-    """Songs from style and lyrics, on your own machine."""
+    """Songs, speech and transcripts, on your own machine."""
 
 
 def main() -> None:

@@ -17,7 +17,7 @@ from engine.yue2.machine.outlook import MODEL_SETTING, VAE_SETTING
 from server.commands.bar import Bar
 from server.commands.endings import say
 from server.commands.song import Sung
-from server.serve import weights_of
+from server.serve import sound_of, weights_of
 from server.settings import Settings, load
 
 OF_YUE2 = (MODEL_SETTING, VAE_SETTING)
@@ -62,7 +62,7 @@ def local_singer(environ: Mapping[str, str] = os.environ, *, alone: bool = False
     weights = weights_of(settings)
     if weights is not None:
         weights = replace(weights, digest_file=_digest_file(settings, environ))
-    return LocalSinger(open_catalogue(weights))
+    return LocalSinger(open_catalogue(weights, sound_of(settings)))
 
 
 def _digest_file(settings: Settings, environ: Mapping[str, str]) -> Path:

@@ -41,7 +41,7 @@ def pull(
         if all(half.is_whole() for half in halves):
             say("The models are already there. To fetch them again, remove their folders first.")
         else:
-            fetch_all(halves, yes, _at_terminal())
+            fetch_all(halves, yes, at_terminal())
         _tell_strays(halves)
         _tell_settings(halves)
 
@@ -60,7 +60,8 @@ def _halves(into: Path, model: tuple[str, str], vae: tuple[str, str]) -> "tuple[
     return halves
 
 
-def _at_terminal() -> bool:
+def at_terminal() -> bool:
+    """Whether somebody can be asked."""
     return sys.stdin.isatty() and sys.stderr.isatty()
 
 

@@ -40,7 +40,10 @@ def test_the_version_is_told(runner: CliRunner) -> None:
 
 def test_the_commands_are_listed(runner: CliRunner) -> None:
     answer = runner.invoke(app, ["--help"])
-    assert all(command in answer.stdout for command in ("serve", "sing", "status", "pull", "doctor"))
+    assert all(
+        command in answer.stdout
+        for command in ("serve", "sing", "say", "transcribe", "status", "pull", "voices", "doctor")
+    )
 
 
 def test_status_is_a_table(runner: CliRunner, studio: Studio) -> None:
@@ -89,7 +92,7 @@ def test_a_missing_folder_is_named(runner: CliRunner, tmp_path: Path) -> None:
 def test_the_help_says_who_sings(runner: CliRunner) -> None:
     told = " ".join(runner.invoke(app, ["sing", "--help"]).stdout.split())
     assert "YuE2 sings where YUE2_MODEL and YUE2_VAE name its weights" in told
-    assert "a lead instrument has the singer's part" in told
+    assert "its own voice sings English words" in told
 
 
 def test_singing_on_a_server(runner: CliRunner, studio: Studio, tmp_path: Path) -> None:

@@ -61,7 +61,7 @@ class Answering(BaseHTTPRequestHandler):
         if self._misbehaved():
             return
         query = self.studio.seen[-1].query
-        if self.path in ("/health", "/status"):
+        if self.path in ("/health", "/status", "/props"):
             self._send(200, self.studio.snapshot)
         elif "result" in query:
             self._send_body()

@@ -16,6 +16,7 @@ from engine.errors import InvalidRequest, UnknownModel
 from engine.request import SongRequest
 from engine.sketch.pipeline import SketchModel
 from engine.song_model import Latents, Track
+from engine.sound_options import SoundOptions
 from engine.yue2.options import Yue2Options
 from server.commands.bar import Bar
 from server.commands.local_singer import LocalSinger, local_singer
@@ -98,7 +99,7 @@ def test_nothing_is_written_into_the_working_directory(
 ) -> None:
     opened: list[Yue2Options | None] = []
 
-    def note(weights: Yue2Options | None) -> Catalogue:
+    def note(weights: Yue2Options | None, sound: SoundOptions) -> Catalogue:
         opened.append(weights)
         return Catalogue()
 

@@ -369,7 +369,7 @@ def test_nobody_to_ask_means_no(pull: Pull, hub: Hub) -> None:
 def test_somebody_at_a_terminal_is_asked(
     pull: Pull, hub: Hub, monkeypatch: pytest.MonkeyPatch, typed: str, code: int
 ) -> None:
-    monkeypatch.setattr("server.commands.pull._at_terminal", lambda: True)
+    monkeypatch.setattr("server.commands.pull.at_terminal", lambda: True)
     answer = pull(yes=False, typed=typed)
     assert answer.exit_code == code
     assert answer.stderr.count("Fetch them under this licence? [y/N]: ") == 1 + typed.count("what")

@@ -8,7 +8,7 @@ from pydantic import JsonValue
 
 from engine.errors import InvalidRequest
 from engine.words import Word
-from server.commands.word_times import format_of_words, written_words, words_in
+from server.commands.word_times import format_of_words, words_in, written_words
 
 WORDS = (Word("Grüße", 0.5, 1.23456), Word("home.", 1.5, 2.0))
 

@@ -1,0 +1,44 @@
+"""Speaking in this process, without a server."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import BinaryIO
+
+from pydantic import JsonValue
+
+from engine.audio import open_writer
+from engine.catalogue import Catalogue
+from engine.speech_request import read_speech
+from engine.words import Word
+from server.commands.bar import Bar
+from server.commands.local_models import sound_models
+from server.commands.speech import Said
+from server.serve import draw_seed
+
+
+@dataclass(frozen=True, slots=True)
+class LocalSpeaker:
+    """Speaks with a model of a catalogue."""
+
+    catalogue: Catalogue
+
+    def __call__(self, payload: dict[str, JsonValue], sink: BinaryIO, bar: Bar) -> Said:
+        """Say the text here. Raises EngineError."""
+        request = read_speech(payload)
+        model = self.catalogue.speech(request.model)
+        model.check(request)
+        if request.seed < 0:
+            request = request.model_copy(update={"seed": draw_seed()})
+        words: list[Word] = []
+        rate = model.sample_rate_hz
+        with open_writer(rate, 1, request.output_format, request.mp3_bitrate, sink) as writer:
+            for spoken in model.speak(request, bar):
+                writer.write(spoken.samples)
+                words += spoken.words
+        return Said(writer.frames / rate, tuple(words))
+
+
+def local_speaker(environ: Mapping[str, str] = os.environ) -> LocalSpeaker:
+    """The speaker that the settings ask for. Raises SettingsError, CheckpointError."""
+    return LocalSpeaker(sound_models(environ))

@@ -1,0 +1,139 @@
+"""`yue2-studio say`: a text as speech into a file, in this process or by a running server."""
+
+import secrets
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from server.commands import say_options as options
+from server.commands.endings import say as tell
+from server.commands.endings import terminable, told
+
+if TYPE_CHECKING:
+    from pydantic import JsonValue
+
+    from server.commands.speech import Errand, Said
+
+
+def say(
+    text: options.Text = "",
+    output: options.Output = None,
+    text_file: options.TextFile = None,
+    voice: options.Voice = "",
+    speed: options.Speed = 1.0,
+    seed: options.Seed = None,
+    model: options.Model = "",
+    words: options.Words = None,
+    list_voices: options.ListVoices = False,
+    server: options.Server = "",
+    key: options.Key = "",
+) -> None:
+    """Say a text and write the sound to a file.
+
+    Works on any CPU without a download; the built-in voice speaks English. Numbers, dates and units are read out as people do.
+    """
+    place = Place(server, key)
+    if list_voices:
+        with told(), terminable():
+            _print_voices(place)
+        return
+    asked = Asked(
+        {"voice": voice, "speed": speed, "model": model, "seed": seed}, text, text_file, output, words
+    )
+    asked.check()
+    with told(), terminable():
+        _say(asked, place)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where the work is done: on a server, or here where there is none."""
+
+    server: str
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What the options say of the speech."""
+
+    fields: "dict[str, JsonValue]"
+    text: str
+    text_file: Path | None
+    output: Path | None
+    words: Path | None
+
+    def check(self) -> None:
+        """Raise BadParameter where something is missing, or given twice."""
+        if bool(self.text) == bool(self.text_file):
+            raise typer.BadParameter(
+                "give the text once: as the argument, - for stdin, or with --text-file", param_hint="TEXT"
+            )
+        if self.output is None:
+            raise typer.BadParameter("name the file to write with -o", param_hint="--output")
+        if self.words == self.output:
+            raise typer.BadParameter("name another file than the speech's", param_hint="--words")
+
+    def errand(self) -> "Errand":
+        """The request, and the files it goes to. Raises InvalidRequest, OSError."""
+        from server.commands.reading import given
+        from server.commands.song import format_of
+        from server.commands.speech import Errand
+        from server.commands.word_times import format_of_words
+
+        output = self.output or Path()
+        payload: dict[str, JsonValue] = {
+            name: value for name, value in self.fields.items() if value not in ("", None)
+        }
+        payload |= {"text": given(self.text, self.text_file), "output_format": format_of(output)}
+        kind = format_of_words(self.words) if self.words else ""
+        return Errand(payload, output, self.words, kind, secrets.token_hex(4))
+
+
+def _say(asked: Asked, place: Place) -> None:
+    """Have the text said, and tell what came of it. Raises the project's errors."""
+    errand = asked.errand()
+    said = _said(errand, place)
+    for note in said.notes:
+        tell(note)
+    length = "" if said.seconds is None else f"  {said.seconds:.1f} s"
+    typer.echo(f"{errand.output}{length}")
+
+
+def _said(errand: "Errand", place: Place) -> "Said":
+    from server.commands.bar import Bar
+    from server.commands.speech import say_into
+
+    with Bar() as bar:
+        if place.server:
+            from server.client import Client
+            from server.commands.remote_speaker import RemoteSpeaker
+
+            with Client(place.server, place.key, on_wait=bar.waiting) as client:
+                return say_into(errand, RemoteSpeaker(client), bar)
+        from server.commands.local_speaker import local_speaker
+
+        return say_into(errand, local_speaker(), bar)
+
+
+def _print_voices(place: Place) -> None:
+    """A line for each voice: its name, and what is known of it."""
+    for name, words in _voices(place):
+        typer.echo(f"{name}  {words}".rstrip())
+
+
+def _voices(place: Place) -> "list[tuple[str, str]]":
+    from server.commands.voice_list import voices_in
+
+    if place.server:
+        from server.client import Client
+
+        with Client(place.server, place.key) as client:
+            return voices_in(client.props().get("models"))
+    import os
+
+    from server.commands.local_models import sound_models
+
+    return voices_in([*sound_models(os.environ).describe()])
