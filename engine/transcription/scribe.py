@@ -14,6 +14,7 @@ from engine.transcription_model import Segment
 from engine.transcription_request import TranscriptionRequest
 from engine.words import Word
 
+_WORTH_HEARING: Final = RATE_HZ * 3 // 10
 TRUSTED_TEMPERATURE: Final = 0.5  # text found above it is not gone on from
 
 
@@ -45,7 +46,7 @@ class Scribe:
         decoded = decode(self._whisper, encoded, prompt, self._temperature, check)
         first = self._whisper.text.first_timestamp
         found, written = pieces(decoded.tokens, first, seconds, whole=window.whole)
-        windows.resume(window.stop if window.whole else window.start + round(written * RATE_HZ))
+        windows.resume(_resumption(window, written))
         trusted = decoded.attempt.temperature <= TRUSTED_TEMPERATURE
         self._before = tuple(token for piece in found for token in piece.tokens) if trusted else ()
         check()
@@ -77,6 +78,13 @@ class Scribe:
         speech: list[Stretch] = [(span.start / RATE_HZ, span.stop / RATE_HZ) for span in window.spans]
         words = timed([word for spelling in spelled for word in spelling], starts)
         return within_speech(words, speech)
+
+
+def _resumption(window: Window, written: float) -> int:
+    """The sample to go on from where so many seconds have been written down: the end, if hardly any speech is left."""
+    sample = window.start + round(written * RATE_HZ)
+    left = sum(max(0, span.stop - max(span.start, sample)) for span in window.spans)
+    return window.stop if window.whole and left < _WORTH_HEARING else sample
 
 
 def _segment(window: Window, piece: Piece, text: str, words: tuple[Word, ...], decoded: Decoded) -> Segment:

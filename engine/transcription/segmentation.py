@@ -1,7 +1,8 @@
 """Tokens of one window cut into segments where Whisper has put timestamps.
 
 The rules are those of `whisper/transcribe.py` of openai-whisper (MIT): a pair of timestamps ends one segment and begins
-the next; what follows the last pair of a window that was cut in mid-speech is heard again in the next window.
+the next; a pair at the very end says that there is more to be heard from there on, and what follows the last pair of a
+window that was cut in mid-speech is heard again in the next window.
 """
 
 from collections.abc import Sequence
@@ -26,17 +27,18 @@ def pieces(
 ) -> tuple[list[Piece], float]:
     """The pieces of a window of that length, and up to where it has been written down, in seconds.
 
-    `first_timestamp` is the token of 0 s; each next one is 20 ms later.
+    `first_timestamp` is the token of 0 s; each next one is 20 ms later. A window that is not `whole` was cut in
+    mid-speech.
     """
     parts = _parts(tokens, first_timestamp)
-    heard = seconds
-    if not whole and len(parts) > 1 and not _ends(parts[-1], first_timestamp):
+    written = seconds
+    if len(parts) > 1 and not _ends(parts[-1], first_timestamp):
         resumed = (parts[-1][0] - first_timestamp) * TICK_SECONDS
-        if resumed >= _LEAST_STEP_SECONDS:
+        if _LEAST_STEP_SECONDS <= resumed < seconds and (not whole or len(parts[-1]) == 1):
             parts.pop()
-            heard = min(resumed, seconds)
+            written = resumed
     found = [_piece(part, first_timestamp, seconds) for part in parts]
-    return [piece for piece in found if piece.tokens], heard
+    return [piece for piece in found if piece.tokens], written
 
 
 def _parts(tokens: Sequence[int], first_timestamp: int) -> list[list[int]]:
