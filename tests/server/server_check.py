@@ -22,7 +22,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-from engine.catalogue import Catalogue
+from engine.catalogue import Catalogue, open_catalogue
 from engine.control import Control
 from engine.errors import InvalidRequest
 from engine.request import SketchRequest, SongRequest, replay_of
@@ -43,6 +43,7 @@ from server.starting import address, bind
 from server.work import Making, Packed, Prepared, digest_of
 from storage.entry import JSON, Part
 from storage.lock import OutputLock
+from tests.server.sound_doubles import SpeechDouble, TranscriptionDouble
 
 SLICE_BYTES = 1 << 20
 SILENCE = np.zeros((48_000, 2), np.float32)
@@ -241,13 +242,22 @@ def main() -> int:
     with OutputLock(settings.output_directory, f"server-check, process {os.getpid()}"):
         bound = bind("127.0.0.1", chosen.port)
         parts = assemble(settings, log_ring, clock)
-        catalogue = Catalogue(SilentModel() if chosen.silent else SketchModel())
+        catalogue = _models(silent=chosen.silent, sound=chosen.sound)
         app = build_app(parts, [*CheckRoutes(parts, clock).routes(), *product_routes(parts, catalogue)])
         sys.stdout.write(f"listening {address(bound)}\n")
         sys.stdout.flush()
         seconds = chosen.timeout
         timeouts = Timeouts(head=seconds, body_idle=seconds, write=seconds)
         return run_server(parts, app, [bound], timeouts, stop_seconds=chosen.stop)
+
+
+def _models(*, silent: bool, sound: bool) -> Catalogue:
+    """The band alone, doubles of all kinds, or all the models that come along."""
+    if sound:
+        return open_catalogue(None)
+    if silent:
+        return Catalogue(SilentModel(), speech=[SpeechDouble()], transcription=[TranscriptionDouble()])
+    return Catalogue(SketchModel())
 
 
 def _options() -> argparse.Namespace:
@@ -257,6 +267,7 @@ def _options() -> argparse.Namespace:
     options.add_argument("--timeout", type=float, default=15.0, help="socket time limits in seconds")
     options.add_argument("--stop", type=float, default=STOP_SECONDS, help="seconds to leave in")
     options.add_argument("--silent", action="store_true", help="songs are a second of silence, made at once")
+    options.add_argument("--sound", action="store_true", help="with the models that speak and listen")
     return options.parse_args()
 
 
