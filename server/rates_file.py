@@ -9,6 +9,8 @@ _NAME = "rates.json"
 # Priors count only until this machine's own speed is measured. The band's are seconds for each second of audio on a
 # 2-core machine.
 _SKETCH = {"composing": 0.0005, "rendering": 0.03, "encoding": 0.011}
+# Of the voice that comes along seconds for each character, of the listener for each second of audio, on one core.
+_SOUND = {("hibari heart", "speaking"): 0.0012, ("whisper-tiny.en cpu int8", "listening"): 0.08}
 # Those of YuE2: seconds for each GiB, token or second of audio; rough, after the arithmetic and the bytes that each
 # takes, for a card of 100 TFLOP/s and for a few processor cores.
 _YUE2 = {
@@ -32,12 +34,13 @@ _YUE2 = {
     },
 }
 _PRECISIONS = ("bf16", "fp16", "fp32")
-PRIORS = {("sketch", phase): rate for phase, rate in _SKETCH.items()} | {
+_SONGS = {("sketch", phase): rate for phase, rate in _SKETCH.items()} | {
     (f"yue2 {device} {precision}", phase): rate
     for device, rates in _YUE2.items()
     for precision in _PRECISIONS
     for phase, rate in rates.items()
 }
+PRIORS = _SONGS | _SOUND
 _log = logging.getLogger(__name__)
 
 

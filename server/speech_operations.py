@@ -40,6 +40,7 @@ class SpeechOperations:
             stages=tuple(Stage(stage.phase, stage.units, stage.source) for stage in stages),
             digest=digest_of(_OPERATION, asked.model_dump()),
             work=lambda making: _write_speech(model, request, making),
+            rates_id=f"{model.id} {request.voice}",  # one voice may be much slower than another
             followed=content_type(request.output_format),
         )
 

@@ -5,8 +5,12 @@ from pathlib import Path
 
 import pytest
 
+from engine.catalogue import open_catalogue
+from engine.speech_request import SpeechRequest
+from engine.transcription_request import TranscriptionRequest
 from server.jobs.rates import Stage
 from server.rates_file import load_rates, save_rates
+from server.speech_operations import SpeechOperations
 
 
 def test_rates_outlive_the_process(tmp_path: Path) -> None:
@@ -52,6 +56,17 @@ def test_a_song_of_yue2_takes_minutes_on_a_card_and_hours_without(
         estimate = rates.estimate(f"yue2 {device} {precision}", stages)
         assert least < estimate.seconds < most
         assert estimate.source == "prior"
+
+
+def test_what_comes_along_speaks_and_listens_faster_than_anybody(tmp_path: Path) -> None:
+    models = open_catalogue(None)
+    speech = SpeechOperations(models, lambda: 0).speech(SpeechRequest(text="a" * 900))  # a minute
+    listener = models.transcription("")
+    heard = [Stage(stage.phase, stage.units) for stage in listener.stages(TranscriptionRequest(), 60.0)]
+    rates = load_rates(tmp_path)
+    assert 0 < rates.estimate(speech.rates_id, speech.stages).seconds < 6
+    if listener.rates_id.endswith("cpu int8"):
+        assert 0 < rates.estimate(listener.rates_id, heard).seconds < 10
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"seconds_per_unit": [["a", "b", -1]]}'])

@@ -84,7 +84,7 @@ def test_what_it_takes_is_told_before(operations: SpeechOperations) -> None:
     assert [(stage.phase, stage.units, stage.source) for stage in prepared.stages] == [
         ("speaking", float(len(TEXT)), "score")
     ]
-    assert (prepared.operation, prepared.model) == ("speech", "spoken")
+    assert (prepared.operation, prepared.model, prepared.rates_id) == ("speech", "spoken", "spoken one")
 
 
 def test_each_option_has_its_digest_and_what_is_the_default_none_of_its_own(
