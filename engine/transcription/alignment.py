@@ -5,23 +5,24 @@ speech that it overlaps most. How tokens become words is as in `whisper/timing.p
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from engine.words import Word
 
 OPENING: Final = frozenset("\"'“¿([{-„«‹「『（《")
 CLOSING: Final = frozenset("\"'.。,，!！?？:：”)]}、…»›」』）》;")
-SNAP_SECONDS: Final = 0.25  # speech that begins so little before its first word begins with that word
+SNAP_SECONDS: Final = 0.25
 Stretch = tuple[float, float]  # from, to, in seconds
 
 
 @dataclass(frozen=True, slots=True)
 class Spelling:
-    """A word with the blank before it, and how many tokens spell it."""
+    """A word with the blank before it, and how many tokens spell it, the marks that close it among them."""
 
     text: str
     tokens: int
+    closing: int = 0  # tokens of those marks
 
 
 def token_starts(pairs: Sequence[tuple[int, int]], count: int, tick_seconds: float) -> list[float]:
@@ -44,7 +45,8 @@ def with_punctuation(words: Sequence[Spelling]) -> list[Spelling]:
     for word in words:
         mark = word.text.strip()
         if merged and not opening.text and mark and CLOSING.issuperset(mark) and word.text == mark:
-            merged[-1] = _joined(merged[-1], word)
+            marked = _joined(merged[-1], word)
+            merged[-1] = replace(marked, closing=merged[-1].closing + word.tokens)
         elif mark and OPENING.issuperset(mark):
             opening = _joined(opening, word)
         else:
@@ -56,15 +58,18 @@ def with_punctuation(words: Sequence[Spelling]) -> list[Spelling]:
 
 
 def _joined(first: Spelling, second: Spelling) -> Spelling:
-    return Spelling(first.text + second.text, first.tokens + second.tokens)
+    return Spelling(first.text + second.text, first.tokens + second.tokens, second.closing)
 
 
 def timed(words: Sequence[Spelling], starts: Sequence[float]) -> list[Word]:
-    """Words at the times of their tokens; those without a letter are left out."""
+    """Words at the times of their tokens; blank ones are left out.
+
+    The marks that close a word count as not spoken: it is they that Whisper has last through the pause.
+    """
     found = []
     place = 0
     for word in words:
-        begin, end = starts[place], starts[place + word.tokens]
+        begin, end = starts[place], starts[place + word.tokens - word.closing]
         place += word.tokens
         if word.text.strip():
             found.append(Word(word.text.strip(), begin, end))
@@ -72,20 +77,29 @@ def timed(words: Sequence[Spelling], starts: Sequence[float]) -> list[Word]:
 
 
 def within_speech(words: Sequence[Word], speech: Sequence[Stretch]) -> list[Word]:
-    """The words, each cut to the stretch it overlaps most, in order and without overlap."""
+    """The words, each cut to the stretch it overlaps most, in order and without overlap.
+
+    The first and the last word of a stretch begin and end with it where they nearly do.
+    """
+    homes = [_home(word, speech) for word in words]
     kept: list[Word] = []
-    entered: Stretch | None = None
-    for word in words:
-        stretch = max(speech, key=lambda each: _overlap(word, each), default=None)
+    for place, (word, home) in enumerate(zip(words, homes, strict=True)):
         start, end = word.start, word.end
-        if stretch is not None and _overlap(word, stretch) > 0:
-            start, end = max(start, stretch[0]), min(end, stretch[1])
-            if stretch != entered and start - stretch[0] < SNAP_SECONDS:
-                start = stretch[0]
-            entered = stretch
+        if home is not None:
+            start, end = max(start, home[0]), min(end, home[1])
+            if start - home[0] < SNAP_SECONDS and home not in homes[max(0, place - 1) : place]:
+                start = home[0]
+            if home[1] - end < SNAP_SECONDS and home not in homes[place + 1 : place + 2]:
+                end = home[1]
         start = max(start, kept[-1].end if kept else 0.0)
         kept.append(Word(word.text, start, max(start, end)))
     return kept
+
+
+def _home(word: Word, speech: Sequence[Stretch]) -> Stretch | None:
+    """The stretch that the word overlaps most; None where it overlaps none."""
+    likeliest = max(speech, key=lambda each: _overlap(word, each), default=None)
+    return likeliest if likeliest is not None and _overlap(word, likeliest) > 0 else None
 
 
 def _overlap(word: Word, stretch: Stretch) -> float:
