@@ -13,6 +13,7 @@ from engine.yue2.machine.diagnosis import NOBODY, Diagnosis, diagnose
 from engine.yue2.machine.outlook import FolderState, Plan, Wishes
 from server.commands.bar import Bar
 from server.commands.receipt import read_receipt
+from server.commands.sound_checkup import SoundCheckup, check_sound
 from server.settings import Settings, unknown_variables
 
 GB = 1e9
@@ -32,18 +33,24 @@ class Checkup:
     free_disk_bytes: int
     results: Path | None
     problems: tuple[str, ...]
+    sound: SoundCheckup
     warnings: tuple[str, ...] = ()
 
     @property
     def songs_by(self) -> str:
         """Who makes songs here; nobody where digests are wrong that the diagnosis has not looked at."""
-        return self.diagnosis.conclusion if self.problems == self.diagnosis.problems else NOBODY
+        return self.diagnosis.conclusion if self.problems == self._known_problems else NOBODY
+
+    @property
+    def _known_problems(self) -> tuple[str, ...]:
+        return (*self.diagnosis.problems, *self.sound.problems)
 
     def to_json(self) -> dict[str, JsonValue]:
         """Everything, with the names of the dataclasses; sizes in bytes."""
         report = asdict(self.diagnosis) | {
             "songs_by": self.songs_by,
             "digests": dict(self.digests),
+            "sound": asdict(self.sound),
             "free_disk_bytes": self.free_disk_bytes,
             "results": self.results,
             "problems": self.problems,
@@ -55,6 +62,7 @@ class Checkup:
         """Name and words of each line."""
         found = self.diagnosis
         yield "Songs by", self.songs_by
+        yield from self.sound.rows()
         yield "Cards", _cards(found)
         yield "torch", _torch(found)
         for folder in found.folders:
@@ -83,7 +91,8 @@ def check_up(settings: Settings, environ: Mapping[str, str], verify: bool) -> Ch
     wishes = Wishes(settings.model, settings.vae, settings.device, settings.precision, settings.residency)
     diagnosis = diagnose(wishes, environ)
     digests: dict[str, str] = {}
-    problems = list(diagnosis.problems)
+    sound = check_sound(settings)
+    problems = [*diagnosis.problems, *sound.problems]
     for folder in diagnosis.folders:
         digests[folder.setting], fault = _digests(folder, verify and not folder.fault)
         problems += [fault] if fault else []
@@ -92,7 +101,8 @@ def check_up(settings: Settings, environ: Mapping[str, str], verify: bool) -> Ch
     there = next(folder for folder in (results, *results.parents) if folder.is_dir())
     warnings = (*unknown_variables(environ), *_relative(wishes))
     free = shutil.disk_usage(there).free
-    return Checkup(diagnosis, digests, free, results if told else None, tuple(problems), warnings)
+    place = results if told else None
+    return Checkup(diagnosis, digests, free, place, tuple(problems), sound, warnings)
 
 
 def _relative(wishes: Wishes) -> Iterator[str]:

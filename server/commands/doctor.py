@@ -1,4 +1,4 @@
-"""`yue2-studio doctor`: what this machine would make songs with, and what is in the way."""
+"""`yue2-studio doctor`: what this machine would make songs, speech and transcripts with, and what is in the way."""
 
 import json
 import os
@@ -19,10 +19,10 @@ def doctor(
         bool, typer.Option("--verify", help="Also read all weights and compare their digests.")
     ] = False,
 ) -> None:
-    """Tell what songs would be made with: device, number formats, memory, state of the models.
+    """Tell what songs, speech and transcripts would be made with: device, number formats, memory, state of the models.
 
     Looks at the same settings as the server. Exit status 1 where something is wrong, such as a card that torch cannot
-    use or a model that is not complete; 2 where a setting is wrong or YUE2_MODEL and YUE2_VAE are not set together.
+    use, a model that is not complete or built-in weights that are damaged; 2 where a setting is wrong or YUE2_MODEL and YUE2_VAE are not set together.
     """
     with told(), terminable():
         from server.commands.checkup import check_up
