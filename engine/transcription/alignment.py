@@ -64,16 +64,28 @@ def _joined(first: Spelling, second: Spelling) -> Spelling:
 def timed(words: Sequence[Spelling], starts: Sequence[float]) -> list[Word]:
     """Words at the times of their tokens; blank ones are left out.
 
-    The marks that close a word count as not spoken: it is they that Whisper has last through the pause.
+    The marks that close a word count as not spoken: it is they that Whisper has last through the pause. A word that is
+    given no time gets that of the marks before it, else a share of the word before it.
     """
-    found = []
+    found: list[Word] = []
     place = 0
     for word in words:
         begin, end = starts[place], starts[place + word.tokens - word.closing]
         place += word.tokens
-        if word.text.strip():
-            found.append(Word(word.text.strip(), begin, end))
+        if not word.text.strip():
+            continue
+        if end <= begin and found:
+            before = found.pop()
+            turn = before.end if before.end < begin else _share(before, word.text.strip())
+            found.append(Word(before.text, before.start, turn))
+            begin = turn
+        found.append(Word(word.text.strip(), begin, max(begin, end)))
     return found
+
+
+def _share(before: Word, text: str) -> float:
+    """Where a word gives way to the text that follows it, both as long as they are written."""
+    return before.end - (before.end - before.start) * len(text) / (len(before.text) + len(text))
 
 
 def within_speech(words: Sequence[Word], speech: Sequence[Stretch]) -> list[Word]:
