@@ -26,7 +26,7 @@ def header(frames: int | None, channels: int, sample_rate_hz: int, depth: Depth)
     )
     chunks = b"fmt " + struct.pack("<I", len(layout)) + layout
     if is_float:
-        chunks += b"fact" + struct.pack("<II", 4, _UNKNOWN if frames is None else frames)
+        chunks += b"fact" + struct.pack("<II", 4, frames or 0)
     size = _UNKNOWN if frames is None else frames * width
     return (
         b"RIFF"

@@ -60,7 +60,7 @@ def played(octets: bytes) -> tuple[Samples, int]:
 
 
 @pytest.mark.parametrize("output_format", FORMATS)
-@settings(max_examples=12, deadline=None, database=None, derandomize=True)
+@settings(max_examples=25, deadline=None, database=None, derandomize=True)
 @given(cuts=st.lists(st.integers(0, 6_000), max_size=6))
 def test_blocks_and_the_whole_give_the_same_bytes(output_format: str, cuts: list[int]) -> None:
     samples = tone(6_000)
