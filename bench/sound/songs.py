@@ -42,7 +42,7 @@ LYRICS: Final = (
     "[Chorus]\nHold the light a little higher\nHold it for a friend\nWe were sparks before the fire\nWe shall glow again\n",
     "[Verse]\nWe built a house of cards and string\nWe gave the roof a name\nThe wind came by to hear us sing\nAnd no one was to blame\n"
     "[Chorus]\nTell me now what the river said\nTell it soft and slow\nAll the words that I left unsaid\nAre the ones you know\n"
-    "[Verse]\nThe summer wrote in yellow ink\nThe winter wrote in grey\nI never learned the way to think\nOf you as far away\n"
+    "[Verse]\nThe summer wrote in yellow ink\nThe winter wrote in smoke\nI never learned the way to think\nOf you as far away\n"
     "[Chorus]\nTell me now what the river said\nTell it soft and slow\nAll the words that I left unsaid\nAre the ones you know\n",
 )
 

@@ -3,11 +3,11 @@
 from typing import Final
 
 PARAGRAPHS: Final = (
-    "The harbour office opens before sunrise, and by then the first boats have already turned around the lighthouse. "
+    "The harbor office opens before sunrise, and by then the first boats have already turned around the lighthouse. "
     "A woman in a yellow coat counts crates of mackerel while her brother argues with the driver of a small truck.",
     "Nobody in the village remembers who planted the walnut trees along the canal. They lean a little towards the water, "
     "and every October children arrive with buckets, gloves and enormous patience.",
-    "My neighbour repairs violins in a workshop that used to be a bakery. The oven is still there, behind a curtain, and he "
+    "My neighbor repairs violins in a workshop that used to be a bakery. The oven is still there, behind a curtain, and he "
     "claims that the dry heat of its bricks keeps the thin spruce from cracking during winter.",
     "Scientists have followed the same family of whales for eleven summers. They know the mothers by the notches in their "
     "tails, and they can tell from the pattern of clicks which group is passing beneath the vessel.",

@@ -46,6 +46,14 @@ class Sung:
         return ""
 
     @property
+    def lyrics(self) -> str:
+        """The words as they were asked for."""
+        match self.replay:
+            case {"lyrics": str() as lyrics}:
+                return lyrics
+        return ""
+
+    @property
     def words(self) -> tuple[Word, ...]:
         """When each word is sung, where the singer knows."""
         return words_in(self.replay)
@@ -90,7 +98,8 @@ def sing(wish: Wish, singer: Singer, bar: Bar) -> Sung:
         if replay_file is not None:
             replay_file.write(json.dumps(sung.replay, ensure_ascii=False, indent=2).encode() + b"\n")
         if words_file is not None and wish.words_output is not None:
-            words_file.write(written_words(sung.words, format_of_words(wish.words_output)).encode())
+            kind = format_of_words(wish.words_output)
+            words_file.write(written_words(sung.words, sung.lyrics, kind).encode())
         return sung
 
 

@@ -45,5 +45,6 @@ def say_into(errand: Errand, speaker: Speaker, bar: Bar) -> Said:
         said = speaker(errand.payload, sink, bar)
         if errand.words_output is not None:
             with replacing(errand.words_output, errand.mark) as file:
-                file.write(written_words(said.words, errand.words_format).encode())
+                text = str(errand.payload.get("text", ""))
+                file.write(written_words(said.words, text, errand.words_format).encode())
         return said

@@ -1,7 +1,7 @@
 """When words are heard, as files: JSON, SubRip (.srt) and WebVTT (.vtt); and as answers of a server tell it."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -54,20 +54,51 @@ def words_in(replay: JsonValue) -> tuple[Word, ...]:
     return tuple(one.read for one in found.words)
 
 
-def written_words(words: Sequence[Word], kind: str) -> str:
-    """The content of a file of word times in one of the formats."""
+def written_words(words: Sequence[Word], text: str, kind: str) -> str:
+    """The content of a file of word times in one of the formats; subtitles have the marks and lines of the text."""
     if kind == "json":
         return json.dumps(words_as_json(words), ensure_ascii=False, indent=1) + "\n"
-    heard = _transcript(words)
+    heard = _transcript(_lines(words, text))
     return as_srt(heard) if kind == "srt" else as_vtt(heard)
 
 
-def _transcript(words: Sequence[Word]) -> Transcript:
-    """The words as if they had been written down from the sound."""
-    if not words:
-        return Transcript("", "", 1.0, 0.0, ())
+def _lines(words: Sequence[Word], text: str) -> Iterator[list[Word]]:
+    """The words of each line of the text, with the marks that stand around them there.
+
+    A word that is not found there in its turn goes with those before it.
+    """
+    position, line = 0, 0
+    gathered: list[Word] = []
+    for word in words:
+        found = text.find(word.text, position)
+        written = word.text
+        if found >= 0:
+            start, end = _run(text, found, found + len(word.text), position)
+            written, position = text[start:end], end
+            if (now := text.count("\n", 0, found)) != line and gathered:
+                yield gathered
+                gathered = []
+            line = now
+        gathered.append(Word(written, word.start, word.end))
+    if gathered:
+        yield gathered
+
+
+def _run(text: str, start: int, end: int, least: int) -> tuple[int, int]:
+    """The stretch without spaces around a part of the text that begins no earlier than `least`."""
+    while start > least and not text[start - 1].isspace():
+        start -= 1
+    while end < len(text) and not text[end].isspace():
+        end += 1
+    return start, end
+
+
+def _transcript(lines: Iterable[list[Word]]) -> Transcript:
+    """The lines as if they had been written down from the sound."""
+    segments = tuple(_segment(words) for words in lines)
+    return Transcript("", "", 1.0, 0.0, segments)
+
+
+def _segment(words: list[Word]) -> Segment:
     text = " ".join(word.text for word in words)
-    end = words[-1].end
-    return Transcript(
-        text, "", 1.0, end, (Segment(words[0].start, end, text, tuple(words), (), 0.0, 0.0, 1.0, 0.0),)
-    )
+    return Segment(words[0].start, words[-1].end, text, tuple(words), (), 0.0, 0.0, 1.0, 0.0)
