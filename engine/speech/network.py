@@ -10,7 +10,6 @@ from typing import Final
 
 import numpy as np
 import onnxruntime
-from hibari import dsp
 from numpy.typing import NDArray
 
 from engine.pinned import PinnedFile
@@ -115,6 +114,8 @@ def _field(number: int, content: bytes) -> bytes:
 
 def waveform(spectra: Spectra, draw: np.random.Generator) -> NDArray[np.float32]:
     """Sound (300 F,) at 24 kHz of the spectra; `draw` gives the noise."""
+    from hibari import dsp  # imports scipy, which takes 0.3 s
+
     sound: NDArray[np.float32] = dsp.synth(
         spectra.harmonic, spectra.phase, spectra.noise, spectra.free, spectra.free_phase, spectra.pitch, draw
     )

@@ -7,14 +7,14 @@ comes out, chunk by chunk between spaces; chunks are followed back to the words 
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Final
-
-from hibari.g2p import G2P
-from hibari.g2p.normalize import normalize
+from typing import TYPE_CHECKING, Final
 
 from engine.speech.alignment import shared_out
 from engine.speech.lexicon_files import verify
 from engine.speech.normalisation import said
+
+if TYPE_CHECKING:
+    from hibari.g2p import G2P
 
 PUNCTUATION: Final = ';:,.!?—…"“”()'  # of the network's alphabet; all else in it is sound
 _AROUND: Final = ";:,.!?—–…-_*~`|\"“”„‘’'()[]{}<>«»"
@@ -52,6 +52,8 @@ class Phonemiser:
 
     def read(self, text: str) -> tuple[Phonemic, ...]:
         """The words of one sentence or line. Raises CheckpointError where hibari's files are not those that were tried."""
+        from hibari.g2p.normalize import normalize  # imports scipy, which takes 0.3 s
+
         words = said(text)
         before = [(place, chunk) for place, word in enumerate(words) for chunk in word.spoken.split()]
         line = normalize(" ".join(chunk for _, chunk in before))
@@ -79,8 +81,10 @@ class Phonemiser:
                 chunks.append("")
         return chunks
 
-    def _opened(self) -> G2P:
+    def _opened(self) -> "G2P":
         if self._reader is None:
+            from hibari.g2p import G2P
+
             verify(self._british)
             self._reader = G2P(british=self._british)
         return self._reader

@@ -8,7 +8,6 @@ from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import fft
 
 WINDOW_SECONDS: Final = 30
 FRAMES_A_SECOND: Final = 100
@@ -39,7 +38,7 @@ def log_mel(samples: NDArray[np.float32], bands: int) -> Features:
     sound[: len(part)] = part
     padded = np.pad(sound, (_FOURIER // 2, 0), mode="reflect")
     frames = np.lib.stride_tricks.sliding_window_view(padded, _FOURIER)[::_HOP]
-    spectra = fft.rfft(frames * _hann(), axis=1)
+    spectra = np.fft.rfft(frames * _hann(), axis=1)
     power = spectra.real**2 + spectra.imag**2
     levels = np.full((bands, WINDOW_FRAMES), np.log10(_FLOOR), np.float32)
     levels[:, :count] = np.log10(np.maximum(mel_filters(bands) @ power.T, _FLOOR))
