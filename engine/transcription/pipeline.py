@@ -22,7 +22,7 @@ from engine.transcription.weights import Weights, packaged, weights_in
 from engine.transcription.whisper import Whisper
 from engine.transcription.windows import Window, Windows
 from engine.transcription_model import Segment, Transcript
-from engine.transcription_request import TranscriptionRequest
+from engine.transcription_request import MOST_SECONDS, TranscriptionRequest
 
 LISTENING: Final = "listening"
 DETECTION_WINDOWS: Final = 3
@@ -128,7 +128,8 @@ class WhisperTranscription:
     def _windows(self, audio: BinaryIO, control: Control) -> Iterator[tuple[AudioStream, Windows]]:
         if self._detector is None:
             self._detector = SpeechDetector()
-        with listening(audio, field=_FIELD, check=control.check_cancelled) as stream:
+        check = control.check_cancelled
+        with listening(audio, field=_FIELD, most_seconds=MOST_SECONDS, check=check) as stream:
             yield stream, Windows(stream.blocks, self._detector.recording())
 
     def _language(
