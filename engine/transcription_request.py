@@ -8,6 +8,7 @@ from engine.request_errors import refusal
 from engine.request_types import Model, Real, Strict, Text
 
 MOST_PROMPT_CHARACTERS = 4_000
+MOST_SECONDS = 24 * 3600  # of a recording
 
 
 class TranscriptionRequest(Strict):

@@ -8,10 +8,9 @@ from engine.catalogue import Catalogue
 from engine.request import CODES_PER_SECOND, CONTEXT_TOKENS, SketchRequest, SongRequest
 from engine.sketch.notes import RATE_HZ
 from engine.speech_request import MOST_CHARACTERS, SpeechRequest
-from engine.transcription_request import TranscriptionRequest
+from engine.transcription_request import MOST_SECONDS, TranscriptionRequest
 from server.limits import MAX_BODY_BYTES, MAX_JSON_BYTES, MAX_REQUEST_PART_BYTES, MAX_WAIT_SECONDS
 from server.settings import Settings
-from server.transcription_operations import LONGEST_SECONDS
 from storage.entry import JSON
 
 _REQUESTS: Final[dict[str, type[BaseModel]]] = {
@@ -44,7 +43,7 @@ def build_props(catalogue: Catalogue, settings: Settings, version: str) -> dict[
             "upload_bytes": MAX_BODY_BYTES,
             "upload_request_bytes": MAX_REQUEST_PART_BYTES,
             "speech_characters": MOST_CHARACTERS,
-            "transcription_seconds": LONGEST_SECONDS,
+            "transcription_seconds": MOST_SECONDS,
             "wait_seconds": MAX_WAIT_SECONDS,
             "result_ttl_seconds": settings.result_ttl_seconds,
             "result_max_bytes": settings.result_max_bytes,

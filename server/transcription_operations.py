@@ -5,18 +5,16 @@ import json
 from collections.abc import Callable, Iterator
 from typing import BinaryIO, Final
 
-from engine.audio.reading import listening
+from engine.audio.reading import listening, too_long
 from engine.catalogue import Catalogue
-from engine.errors import InvalidRequest
 from engine.song_model import Expected
 from engine.subtitles import SRT_TYPE, VTT_TYPE, as_srt, as_vtt
 from engine.transcription_model import Transcript, TranscriptionModel, transcript_as_json
-from engine.transcription_request import TranscriptionRequest
+from engine.transcription_request import MOST_SECONDS, TranscriptionRequest
 from server.jobs.rates import Stage
 from server.work import Making, Packed, Prepared, digest_of, sha256_of
 from storage.entry import Part
 
-LONGEST_SECONDS: Final = 24 * 3600
 GUESSED_BYTES_A_SECOND: Final = 16_000  # of a file that tells no length: 128 kbit/s
 JSON_TYPE: Final = "application/json"
 _OPERATION: Final = "transcribe"
@@ -48,11 +46,8 @@ class TranscriptionOperations:
         model = self._catalogue.transcription(asked.model)
         model.check(asked)
         size, seconds = audio.getbuffer().nbytes, self._length(audio)
-        if seconds is not None and seconds > LONGEST_SECONDS:
-            raise InvalidRequest(
-                "audio",
-                f"The recording lasts {seconds / 3600:.1f} hours; send at most {LONGEST_SECONDS // 3600} at a time.",
-            )
+        if seconds is not None and seconds > MOST_SECONDS:
+            raise too_long("audio", MOST_SECONDS)
         fields = asked.model_dump() | {"model": model.id, "audio": sha256_of(audio.getbuffer())}
         return Prepared(
             operation=_OPERATION,
@@ -71,7 +66,7 @@ def _stages(
     """The model's phases; where the length is only guessed, that it is a bound and no measure to learn from."""
     if seconds is not None:
         return tuple(_told(model.stages(asked, seconds)))
-    guessed = min(size / GUESSED_BYTES_A_SECOND, LONGEST_SECONDS)
+    guessed = min(size / GUESSED_BYTES_A_SECOND, MOST_SECONDS)
     return tuple(Stage(stage.phase, stage.units, "budget") for stage in model.stages(asked, guessed))
 
 

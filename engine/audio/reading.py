@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from math import inf
 from pathlib import Path
 from typing import BinaryIO, Final
 
@@ -37,25 +38,26 @@ class AudioStream:
 
 @contextmanager
 def listening(
-    source: Path | BinaryIO, *, field: str = "audio", check: Check = unchecked
+    source: Path | BinaryIO, *, field: str = "audio", most_seconds: float = inf, check: Check = unchecked
 ) -> Iterator[AudioStream]:
     """Any file that soundfile reads, and with the extra `containers` any that has a sound track that FFmpeg reads.
 
     A file object is read from its start. Channels are averaged, values that are no numbers are silence, and all is
     kept within ±1. `check` is called before each block. Raises InvalidRequest, naming `field`, here or while blocks
-    are read: for what is no audio, is damaged or cut short, or has a rate that is not 1 to 384 kHz.
+    are read: for what is no audio, is damaged or cut short, has a rate that is not 1 to 384 kHz, or goes on for longer
+    than `most_seconds`, whatever its header says.
     """
     try:
         file = soundfile.SoundFile(_at_start(source))
     except soundfile.LibsndfileError as error:
         with container_blocks(_at_start(source), field, error.error_string) as found:
-            yield AudioStream(found.seconds, _resampled(found, field, check))
+            yield AudioStream(found.seconds, _bounded(_resampled(found, field, check), field, most_seconds))
         return
     with file:
         _refuse_cut(file, source, field)
         known = file.frames < _UNKNOWN_FRAMES
         parts = Source(file.samplerate, file.frames / file.samplerate if known else None, _parts(file, field))
-        yield AudioStream(parts.seconds, _resampled(parts, field, check))
+        yield AudioStream(parts.seconds, _bounded(_resampled(parts, field, check), field, most_seconds))
 
 
 def _at_start(source: Path | BinaryIO) -> Path | BinaryIO:
@@ -91,6 +93,23 @@ def _resampled(source: Source, field: str, check: Check) -> Iterator[Mono]:
             field, f"The audio has {source.rate_hz} samples a second; send it at 1,000 to 384,000."
         )
     return _at_listening_rate(source, check)
+
+
+def _bounded(blocks: Iterator[Mono], field: str, most_seconds: float) -> Iterator[Mono]:
+    """A small file of silence can go on for weeks, and need not say so."""
+    left = most_seconds * LISTENING_HZ
+    for block in blocks:
+        left -= len(block)
+        if left < 0:
+            raise too_long(field, most_seconds)
+        yield block
+
+
+def too_long(field: str, most_seconds: float) -> InvalidRequest:
+    """What to raise for audio that is longer than may be."""
+    return InvalidRequest(
+        field, f"The audio is longer than {most_seconds / 3600:g} hours; send it in shorter parts."
+    )
 
 
 def _at_listening_rate(source: Source, check: Check) -> Iterator[Mono]:

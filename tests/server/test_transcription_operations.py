@@ -10,10 +10,9 @@ from engine.audio import encode
 from engine.catalogue import Catalogue
 from engine.control import Uncontrolled
 from engine.errors import InvalidRequest, UnknownModel
-from engine.transcription_request import TranscriptionRequest
+from engine.transcription_request import MOST_SECONDS, TranscriptionRequest
 from server.transcription_operations import (
     GUESSED_BYTES_A_SECOND,
-    LONGEST_SECONDS,
     TranscriptionOperations,
     told_seconds,
 )
@@ -79,12 +78,12 @@ def test_a_length_that_is_not_told_is_guessed_from_the_size() -> None:
     assert [(stage.units, stage.source) for stage in prepared.stages] == [(2.0, "budget")]
 
 
-@pytest.mark.parametrize("seconds", [LONGEST_SECONDS + 1, 1e300, float("inf")])
+@pytest.mark.parametrize("seconds", [MOST_SECONDS + 1, 1e300, float("inf")])
 def test_a_recording_longer_than_a_day_is_refused(seconds: float) -> None:
-    with pytest.raises(InvalidRequest, match="send at most 24 at a time") as caught:
+    with pytest.raises(InvalidRequest, match="longer than 24 hours; send it in shorter parts") as caught:
         telling(seconds).transcribe(PLAIN, recording())
     assert caught.value.field == "audio"
-    assert telling(float(LONGEST_SECONDS)).transcribe(PLAIN, recording()).stages[0].units == LONGEST_SECONDS
+    assert telling(float(MOST_SECONDS)).transcribe(PLAIN, recording()).stages[0].units == MOST_SECONDS
 
 
 def test_what_is_no_recording_is_refused() -> None:
