@@ -88,8 +88,8 @@ def _share(before: Word, text: str) -> float:
     return before.end - (before.end - before.start) * len(text) / (len(before.text) + len(text))
 
 
-def within_speech(words: Sequence[Word], speech: Sequence[Stretch]) -> list[Word]:
-    """The words, each cut to the stretch it overlaps most, in order and without overlap.
+def within_speech(words: Sequence[Word], speech: Sequence[Stretch], limit: float) -> list[Word]:
+    """The words, each cut to the stretch it overlaps most, in order, without overlap and before `limit` seconds.
 
     The first and the last word of a stretch begin and end with it where they nearly do.
     """
@@ -103,8 +103,8 @@ def within_speech(words: Sequence[Word], speech: Sequence[Stretch]) -> list[Word
                 start = home[0]
             if home[1] - end < SNAP_SECONDS and home not in homes[place + 1 : place + 2]:
                 end = home[1]
-        start = max(start, kept[-1].end if kept else 0.0)
-        kept.append(Word(word.text, start, max(start, end)))
+        start = max(min(start, limit), kept[-1].end if kept else 0.0)
+        kept.append(Word(word.text, start, max(start, min(end, limit))))
     return kept
 
 

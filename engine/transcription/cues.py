@@ -3,12 +3,13 @@
 The measures are those of Netflix's Timed Text Style Guide: two lines of 42 characters, 7 s at most, 5/6 s at least.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 from unicodedata import east_asian_width
 
-from engine.transcription_model import Segment
+from engine.transcription.languages import UNSPACED
+from engine.transcription_model import Segment, Transcript
 from engine.words import Word
 
 LINE_COLUMNS: Final = 42
@@ -17,7 +18,7 @@ LONGEST_SECONDS: Final = 7.0
 SHORTEST_SECONDS: Final = 5 / 6
 PAUSE_SECONDS: Final = 1.0  # so long a pause ends a cue
 _SENTENCE_ENDS: Final = tuple(".!?。！？…")
-_FULL_ENOUGH: Final = LINE_COLUMNS  # a cue of a line's length ends with its sentence
+_FULL_ENOUGH: Final = LINE_COLUMNS // 2  # a cue so long ends with its sentence
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,26 +38,26 @@ class _Placed:
     blank: bool
 
 
-def cues(segments: Iterable[Segment]) -> list[Cue]:
+def cues(transcript: Transcript) -> list[Cue]:
     """Cues in order, none reaching into the next."""
-    groups = [group for segment in segments for group in _groups(_placed(segment))]
+    blank = transcript.language not in UNSPACED
+    groups = list(_groups([word for segment in transcript.segments for word in _placed(segment, blank)]))
     starts = [group[0].word.start for group in groups]
     made = []
     for group, following in zip(groups, [*starts[1:], float("inf")], strict=True):
-        start = group[0].word.start
-        end = min(max(group[-1].word.end, start + SHORTEST_SECONDS), max(following, group[-1].word.end))
-        made.append(Cue(start, end, _lines(group)))
+        start, end = group[0].word.start, group[-1].word.end
+        made.append(Cue(start, max(end, min(start + SHORTEST_SECONDS, following)), _lines(group)))
     return made
 
 
-def _placed(segment: Segment) -> list[_Placed]:
-    """The segment's words, with the blanks that its text has between them."""
+def _placed(segment: Segment, blank: bool) -> list[_Placed]:
+    """The segment's words, with the blanks that its text has between them, and with one before it or none."""
     words = segment.words or (Word(segment.text, segment.start, segment.end),)
     placed = []
     place = 0
-    for word in words:
+    for number, word in enumerate(words):
         found = segment.text.find(word.text, place)
-        placed.append(_Placed(word, found != place or found < 0))
+        placed.append(_Placed(word, found != place if number else blank))
         place = max(place, found + len(word.text))
     return placed
 

@@ -41,7 +41,7 @@ def as_srt(transcript: Transcript) -> str:
     """Numbered cues with a comma before the milliseconds; empty where nothing is said."""
     blocks = [
         "\n".join([str(number), f"{_clock(cue.start, ',')} --> {_clock(cue.end, ',')}", *cue.lines])
-        for number, cue in enumerate(cues(transcript.segments), start=1)
+        for number, cue in enumerate(cues(transcript), start=1)
     ]
     return "\n\n".join(blocks) + "\n" if blocks else ""
 
@@ -49,7 +49,7 @@ def as_srt(transcript: Transcript) -> str:
 def as_vtt(transcript: Transcript) -> str:
     """Cues under the format's name, with a point before the milliseconds; & < > are escaped."""
     blocks = ["WEBVTT"]
-    for cue in cues(transcript.segments):
+    for cue in cues(transcript):
         times = f"{_clock(cue.start, '.')} --> {_clock(cue.end, '.')}"
         blocks.append("\n".join([times, *(line.translate(_ESCAPES) for line in cue.lines)]))
     return "\n\n".join(blocks) + "\n"

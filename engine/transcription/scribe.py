@@ -46,11 +46,12 @@ class Scribe:
         decoded = decode(self._whisper, encoded, prompt, self._temperature, check)
         first = self._whisper.text.first_timestamp
         found, written = pieces(decoded.tokens, first, seconds, whole=window.whole)
-        windows.resume(_resumption(window, written))
+        resumption = _resumption(window, written)
+        windows.resume(resumption)
         trusted = decoded.attempt.temperature <= TRUSTED_TEMPERATURE
         self._before = tuple(token for piece in found for token in piece.tokens) if trusted else ()
         check()
-        return self._segments(window, encoded, decoded, found)
+        return self._segments(window.until(resumption), encoded, decoded, found)
 
     def _segments(
         self, window: Window, encoded: Encoded, decoded: Decoded, found: list[Piece]
@@ -77,7 +78,7 @@ class Scribe:
         starts = [window.start / RATE_HZ + start for start in token_starts(pairs, len(tokens), TICK_SECONDS)]
         speech: list[Stretch] = [(span.start / RATE_HZ, span.stop / RATE_HZ) for span in window.spans]
         words = timed([word for spelling in spelled for word in spelling], starts)
-        return within_speech(words, speech)
+        return within_speech(words, speech, window.stop / RATE_HZ)
 
 
 def _resumption(window: Window, written: float) -> int:

@@ -4,7 +4,7 @@ No more than one window and a little beyond it is held, however long the recordi
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
@@ -36,6 +36,11 @@ class Window:
     def stop(self) -> int:
         """The first sample after it."""
         return self.start + len(self.samples)
+
+    def until(self, stop: int) -> "Window":
+        """The part of it before a sample."""
+        spans = (Span(span.start, min(span.stop, stop)) for span in self.spans if span.start < stop)
+        return replace(self, samples=self.samples[: stop - self.start], spans=tuple(spans))
 
 
 class Windows:
