@@ -10,12 +10,15 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import chain
 from pathlib import Path
-from typing import Any, BinaryIO, Final
+from typing import TYPE_CHECKING, BinaryIO, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from engine.errors import InvalidRequest
+
+if TYPE_CHECKING:
+    from av import AudioFrame
 
 FORMATS: Final = (
     "aac,ac3,aiff,amr,asf,avi,caf,eac3,flac,flv,loas,matroska,mov,mp3,mp4,mpeg,mpegts,ogg,wav,webm,wv,3gp,m4a"
@@ -90,8 +93,8 @@ def _whole(blocks: Iterator[NDArray[np.float32]], least: int, field: str) -> Ite
 
 
 def _decoded(
-    frames: Iterator[Any],
-    to_mono: Callable[[Any], list[Any]],
+    frames: "Iterator[AudioFrame]",
+    to_mono: "Callable[[AudioFrame | None], list[AudioFrame]]",
     faults: tuple[type[Exception], ...],
     field: str,
 ) -> Iterator[NDArray[np.float32]]:
