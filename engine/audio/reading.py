@@ -48,7 +48,7 @@ def listening(
     than `most_seconds`, whatever its header says.
     """
     try:
-        file = soundfile.SoundFile(_at_start(source))
+        file = _opened(source)
     except soundfile.LibsndfileError as error:
         with container_blocks(_at_start(source), field, error.error_string) as found:
             yield AudioStream(found.seconds, _bounded(_resampled(found, field, check), field, most_seconds))
@@ -58,6 +58,16 @@ def listening(
         known = file.frames < _UNKNOWN_FRAMES
         parts = Source(file.samplerate, file.frames / file.samplerate if known else None, _parts(file, field))
         yield AudioStream(parts.seconds, _bounded(_resampled(parts, field, check), field, most_seconds))
+
+
+def _opened(source: Path | BinaryIO) -> soundfile.SoundFile:
+    """A file that is read once from its start.
+
+    Else soundfile seeks after each block, and past the end of a file that does not tell its length that fails.
+    """
+    file = soundfile.SoundFile(_at_start(source))
+    file.seekable = lambda: False
+    return file
 
 
 def _at_start(source: Path | BinaryIO) -> Path | BinaryIO:
