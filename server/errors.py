@@ -40,7 +40,7 @@ from storage.entry import JSON
 RETRY_AFTER_SECONDS: Final = 5
 INTERNAL_CODE: Final = "internal_error"
 SHORT_OF_MEMORY_MESSAGE: Final = "There was not enough memory to answer this; send less, or try again later."
-OUT_OF_MEMORY_MESSAGE: Final = "There was not enough memory for this job; ask for a shorter song or fewer variations, or use a smaller model."
+OUT_OF_MEMORY_MESSAGE: Final = "There was not enough memory for this job; ask for less at once, such as a shorter song or fewer variations, or use a smaller model."
 
 
 class EdgeError(Exception):

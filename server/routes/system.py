@@ -22,6 +22,8 @@ MAX_SESSION_BYTES: Final = 4096  # the route is open to strangers
 WELCOME: Final[dict[str, JSON]] = {
     "name": "YuE2 Studio",
     "make_a_song": 'POST /synth with {"style": "…", "lyrics": "…"}, then GET /job?id=…',
+    "read_text_aloud": 'POST /speech with {"text": "…"}, then GET /job?id=…&follow=1',
+    "write_down_a_recording": "POST /transcribe with the file, then GET /job?id=…&result=1",
     "description": "/openapi.json",
     "models_and_defaults": "/props",
     "health": "/health",

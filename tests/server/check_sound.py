@@ -73,6 +73,20 @@ def test_text_that_the_voice_cannot_read_is_refused(server: ServerProcess) -> No
     )
 
 
+def test_a_streamed_file_that_tells_no_length_is_heard_to_its_end(server: ServerProcess) -> None:
+    said = speech(server, text="Good evening. The lamp is on the table.", output_format="flac", seed=1)
+    server.finish(said)
+    raw = bytearray(server.client.get("/job", params={"id": said, "result": 1}).content)
+    raw[21] &= 0xF0  # the low 36 bits of eight bytes at 18: the total of samples, in RFC 9639
+    raw[22:26] = bytes(4)
+    sent = server.client.post("/transcribe", content=bytes(raw), headers={"Content-Type": "audio/flac"})
+    assert sent.json()["eta_source"] == "budget"  # how fast it listens is known by now, but not for how long
+    job_id = sent.json()["id"]
+    assert server.finish(job_id)["status"] == "done"
+    heard = server.client.get("/job", params={"id": job_id, "result": 1}).json()
+    assert words(heard["text"]) == words("Good evening. The lamp is on the table.")
+
+
 @pytest.mark.parametrize("upload", [b"RIFF\xff\xff\xff\xffWAVEfmt ", b"\x1aE\xdf\xa3" * 50, b"OggS" * 99, b"fLaC" + bytes(500), b"ID3" + b"\xff" * 500, b"\0" * 5000])  # fmt: skip
 def test_hostile_uploads_are_refused_or_fail_their_job(server: ServerProcess, upload: bytes) -> None:
     answer = server.client.post("/transcribe", content=upload, headers={"Content-Type": "audio/mpeg"})

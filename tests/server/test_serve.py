@@ -9,9 +9,10 @@ import pytest
 
 from engine import catalogue
 from engine.errors import CheckpointError, DeviceError, EngineError, MissingExtra
+from engine.sound_options import SoundOptions
 from engine.yue2.options import Yue2Options
 from server.errors import SettingsError
-from server.serve import opened, weights_of
+from server.serve import opened, sound_of, weights_of
 from server.settings import load
 
 ROOT = Path(__file__).parents[2]
@@ -47,6 +48,22 @@ def test_the_settings_tell_of_the_weights(tmp_path: Path, monkeypatch: pytest.Mo
     assert told == Yue2Options(tmp_path / "yue2", Path("/vae"), digests, "cuda:1", "fp16", "stage", "fp32")
     assert weights_of(load({})) is None
     assert opened(load({})).default_id == "sketch"
+
+
+def test_the_settings_tell_of_what_speaks_and_listens(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    environ = {"YUE2_WHISPER": "whisper", "YUE2_SOUND_THREADS": "3", "YUE2_DEVICE": "cuda:1"}
+    told = sound_of(load(environ | {"YUE2_DATA_DIR": "state"}))
+    assert told == SoundOptions(tmp_path / "whisper", tmp_path / "state" / "voices", "cuda:1", 3)
+    assert told.worker_threads == 3
+    assert sound_of(load({})).worker_threads >= 1
+
+
+def test_a_folder_without_a_model_of_whisper_stops_the_start(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match=str(tmp_path)):
+        opened(load({"YUE2_WHISPER": str(tmp_path)}))
 
 
 @pytest.mark.parametrize(

@@ -23,6 +23,12 @@ def test_the_output_folder_is_the_parent_of_the_results(tmp_path: Path) -> None:
     assert load({"YUE2_DATA_DIR": str(tmp_path)}).data_directory == tmp_path
 
 
+def test_voices_lie_among_the_records_unless_told_otherwise(tmp_path: Path) -> None:
+    assert load({"YUE2_DATA_DIR": str(tmp_path)}).voices_directory == tmp_path / "voices"
+    assert load({"YUE2_VOICES": str(tmp_path / "own")}).voices_directory == tmp_path / "own"
+    assert load({}).whisper is None
+
+
 def test_relative_folders_start_at_the_working_directory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -40,6 +46,7 @@ def test_relative_folders_start_at_the_working_directory(
         ("YUE2_SYNC_DEADLINE_SECONDS", 1, 86400),
         ("YUE2_PORT", 0, 65535),
         ("YUE2_IDLE_UNLOAD_SECONDS", 0, 86400),
+        ("YUE2_SOUND_THREADS", 0, 256),
     ],
 )
 def test_numbers_hold_their_bounds(name: str, low: int, high: int) -> None:
