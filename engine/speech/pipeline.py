@@ -15,7 +15,7 @@ from engine.speech.network import RATE_HZ, SpeechNetwork
 from engine.speech.phonemes import Phonemic, Phonemiser
 from engine.speech.readable import check_readable, nothing_to_say
 from engine.speech.sentences import Ending, Sentence, pieces, sentences
-from engine.speech.voice import HibariVoice, Utterance, Voice, VoiceCard
+from engine.speech.voice import HibariVoice, Speaker, Utterance, VoiceCard
 from engine.speech_model import Spoken
 from engine.speech_request import FASTEST, SLOWEST, SpeechRequest
 from engine.words import Word
@@ -34,15 +34,6 @@ _DESCRIPTION: Final = (
     "Reads English text aloud, sentence by sentence, a hundred times as fast as speech on one core, and tells when each "
     "word is heard. Needs no accelerator and no download."
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Speaker:
-    """A voice, how it is told of, and who reads words for it."""
-
-    card: VoiceCard
-    voice: Voice
-    reader: Phonemiser
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +91,7 @@ class HibariSpeech:
         elapsed, said = 0.0, 0
         for piece, last in _with_last(_pieces(request.text, speaker)):
             control.check_cancelled()
-            utterance = speaker.voice.utter(piece.words, request.speed, draw)
+            utterance = speaker.voice.utter(piece.words, request.speed, draw, control.check_cancelled)
             spoken = _placed(piece, utterance, elapsed, request.speed, last)
             elapsed += len(spoken.samples) / RATE_HZ
             said += piece.ending is not Ending.PART

@@ -7,6 +7,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.control import Check, unchecked
 from engine.errors import NumericalError
 from engine.speech.network import (
     FRAME_SECONDS,
@@ -15,7 +16,7 @@ from engine.speech.network import (
     SpeechNetwork,
     waveform,
 )
-from engine.speech.phonemes import Phonemic
+from engine.speech.phonemes import Phonemic, Phonemiser
 
 Sound = NDArray[np.float32]  # (N,) at 24 kHz
 
@@ -35,8 +36,10 @@ class Voice(Protocol):
     def most_phonemes(self) -> int:
         """How many it says at once."""
 
-    def utter(self, words: Sequence[Phonemic], speed: float, draw: np.random.Generator) -> Utterance:
-        """The words as sound. Raises CheckpointError, NumericalError."""
+    def utter(
+        self, words: Sequence[Phonemic], speed: float, draw: np.random.Generator, check: Check
+    ) -> Utterance:
+        """The words as sound; `check` is asked if it takes long. Raises CheckpointError, NumericalError."""
 
     def unload(self) -> None:
         """Give memory back; the next call loads again."""
@@ -54,6 +57,15 @@ class VoiceCard:
     model: str
 
 
+@dataclass(frozen=True, slots=True)
+class Speaker:
+    """A voice, how it is told of, and who reads words for it."""
+
+    card: VoiceCard
+    voice: Voice
+    reader: Phonemiser
+
+
 class HibariVoice:
     """The voice of the speech network."""
 
@@ -62,7 +74,9 @@ class HibariVoice:
     def __init__(self, network: SpeechNetwork) -> None:
         self._network = network
 
-    def utter(self, words: Sequence[Phonemic], speed: float, draw: np.random.Generator) -> Utterance:
+    def utter(
+        self, words: Sequence[Phonemic], speed: float, draw: np.random.Generator, check: Check = unchecked
+    ) -> Utterance:
         """The words as sound, and their times by the durations that the network gave their phonemes."""
         letters, places = spelled(words, self._network.known)
         if not letters:

@@ -7,12 +7,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from engine.control import Uncontrolled
+from engine.control import Check, Uncontrolled
 from engine.errors import InvalidRequest
 from engine.speech.network import SpeechNetwork
 from engine.speech.phonemes import Phonemic, Phonemiser
-from engine.speech.pipeline import HibariSpeech, Speaker
-from engine.speech.voice import HibariVoice, Utterance, VoiceCard
+from engine.speech.pipeline import HibariSpeech
+from engine.speech.voice import HibariVoice, Speaker, Utterance, VoiceCard
 from engine.speech_model import SpeechModel, Spoken
 from engine.speech_request import SpeechRequest
 from engine.words import Word
@@ -193,7 +193,9 @@ class Beep:
     def __init__(self) -> None:
         self.unloaded = 0
 
-    def utter(self, words: Sequence[Phonemic], speed: float, draw: np.random.Generator) -> Utterance:
+    def utter(
+        self, words: Sequence[Phonemic], speed: float, draw: np.random.Generator, check: Check
+    ) -> Utterance:
         """A second of it."""
         return Utterance(np.full(24_000, 0.1, np.float32), ((0.0, 1.0),) * len(words))
 
