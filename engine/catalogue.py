@@ -9,6 +9,7 @@ from engine.errors import InvalidRequest, MissingExtra, UnknownModel
 from engine.sketch.pipeline import SketchModel
 from engine.song_model import SongCodec, SongModel
 from engine.sound_options import SoundOptions
+from engine.speech.kokoro import kokoro_speakers
 from engine.speech.network import SpeechNetwork
 from engine.speech.phonemes import Phonemiser
 from engine.speech.pipeline import HibariSpeech
@@ -125,12 +126,18 @@ def open_catalogue(options: Yue2Options | None, sound: SoundOptions | None = Non
     Raises CheckpointError, DeviceError, MissingExtra.
     """
     chosen = sound or SoundOptions()
-    network, phonemiser = SpeechNetwork(min(chosen.worker_threads, SPEECH_THREADS)), Phonemiser()
     return Catalogue(
         yue2=None if options is None else _open_yue2(options),
-        speech=[HibariSpeech(network, phonemiser)],
+        speech=[_open_speech(chosen)],
         transcription=[_open_transcription(chosen)],
     )
+
+
+def _open_speech(sound: SoundOptions) -> SpeechModel:
+    """The voice that comes along, and those of Kokoro that are here."""
+    network, phonemiser = SpeechNetwork(min(sound.worker_threads, SPEECH_THREADS)), Phonemiser()
+    further = kokoro_speakers(sound.voices_folder, phonemiser, sound.worker_threads)
+    return HibariSpeech(network, phonemiser, further)
 
 
 def _open_transcription(sound: SoundOptions) -> TranscriptionModel:

@@ -8,6 +8,7 @@ import pytest
 from engine.catalogue import Catalogue, open_catalogue
 from engine.errors import CheckpointError, InvalidRequest, MissingExtra, UnknownModel
 from engine.sound_options import SoundOptions
+from engine.speech.kokoro import installed
 from engine.yue2.options import Yue2Options
 from tests.server.sound_doubles import SpeechDouble, TranscriptionDouble
 from tests.server.yue2_double import Yue2Double
@@ -115,6 +116,17 @@ def test_an_unknown_model_of_a_kind_is_named_with_those_of_its_kind() -> None:
 def test_without_weights_of_yue2_there_are_the_models_that_come_along() -> None:
     kinds = [model["kind"] for model in open_catalogue(None).describe()]
     assert kinds == ["sketch", "speech", "transcription"]
+
+
+def test_voices_of_kokoro_are_offered_where_their_files_are(tmp_path: Path) -> None:
+    (tmp_path / "af_bella.bin").write_bytes(b"read with its first words")
+    models = open_catalogue(None, SoundOptions(voices_folder=tmp_path))
+    voices = models.speech("").describe()["voices"]
+    assert isinstance(voices, list)
+    ids = [voice["id"] for voice in voices if isinstance(voice, dict)]
+    assert ids[0] == "heart"
+    assert ("af_bella" in ids) is installed()
+    assert "af_heart" not in ids
 
 
 def test_a_folder_that_holds_no_whisper_is_named(tmp_path: Path) -> None:
