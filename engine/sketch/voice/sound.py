@@ -5,7 +5,6 @@ to the next in phase.
 """
 
 import numpy as np
-from hibari import dsp
 from numpy.typing import NDArray
 
 from engine.sketch.voice.network import Curve
@@ -47,6 +46,8 @@ def windowed_sound(
     spectra: Spectra, pulses: NDArray[np.float32], draw: np.random.Generator
 ) -> NDArray[np.float32]:
     """(300 F,) at 24 kHz of spectra (F frames) and the pulses (300 F,) that ring in them."""
+    from hibari import dsp  # imports scipy, which takes 0.3 s
+
     spectrum = dsp.stft(pulses, spectra.harmonic.shape[1])
     spectrum *= _turned(np.tanh(spectra.phase) * np.float32(np.pi), spectra.harmonic)
     noise = draw.standard_normal((*spectra.noise.shape, 2), dtype=np.float32).view(np.complex64)[..., 0]
@@ -59,6 +60,8 @@ def windowed_sound(
 
 def _turned(angle: Frames, level: Frames) -> NDArray[np.complex64]:
     """exp(level) at the angle."""
+    from hibari import dsp
+
     turned = np.empty(angle.shape, np.complex64)
     np.cos(angle, out=turned.real)
     np.sin(angle, out=turned.imag)
