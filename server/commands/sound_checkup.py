@@ -6,8 +6,9 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from engine.errors import CheckpointError
+from engine.speech.kokoro_files import voices_in
 from engine.transcription.weights import packaged, weights_in
-from server.commands.voice_files import missing_model, voices_there
+from server.commands.voice_files import missing_model
 from server.settings import Settings
 
 DAMAGED = "cannot be used (see below)"
@@ -73,7 +74,7 @@ def _read_listener(folder: Path | None) -> None:
 
 def _voices(folder: Path) -> str:
     """Further voices, and what they lack."""
-    there = voices_there(folder)
+    there = voices_in(folder)
     if not there:
         return "none but the built-in one; 'yue2-studio voices' fetches more"
     return f"{len(there)} more in {folder}" + (

@@ -158,15 +158,19 @@ def test_start_puts_the_server_in_its_place(ready: Path) -> None:
         assert started.wait(timeout=30) == 7
 
 
-def test_doctor_looks_where_the_server_would(ready: Path) -> None:
+@pytest.mark.parametrize("command", ["doctor", "voices"])
+def test_doctor_and_voices_look_where_the_server_would(ready: Path, command: str) -> None:
     program = ready / ".venv" / "bin" / "yue2-studio"
     write_program(program, '#!/bin/sh\necho "$PWD $*"\nexit 7\n')
-    ended = run(ready, "doctor", "--", "--json")
+    ended = run(ready, command, "--", "--help")
     assert ended.returncode == 7
     assert ended.stdout.splitlines() == [
         f"runner: --taskfile {ready}/Taskfile.yml start:prepare",
-        f"{ready}/data/results/studio doctor --json",
+        f"{ready}/data/results/studio {command} --help",
     ]
+
+
+FOLDERS = ("YUE2_MODEL", "YUE2_VAE", "YUE2_WHISPER", "YUE2_VOICES")
 
 
 @pytest.mark.parametrize("command", ["start", "doctor"])
@@ -185,11 +189,12 @@ def test_folders_of_models_are_meant_from_the_checkout(
     ready: Path, command: str, given: str | None, meant: str
 ) -> None:
     write_program(
-        ready / ".venv" / "bin" / "yue2-studio", '#!/bin/sh\necho "$YUE2_MODEL"\necho "$YUE2_VAE"\n'
+        ready / ".venv" / "bin" / "yue2-studio",
+        "#!/bin/sh\n" + "".join(f'echo "${name}"\n' for name in FOLDERS),
     )
-    settings = {} if given is None else {"YUE2_MODEL": given, "YUE2_VAE": given}
+    settings = {} if given is None else dict.fromkeys(FOLDERS, given)
     told = run(ready, command, **settings).stdout.splitlines()[1:]
-    assert told == [meant.format(root=ready)] * 2
+    assert told == [meant.format(root=ready)] * len(FOLDERS)
 
 
 def test_pull_puts_the_models_into_the_checkout(ready: Path) -> None:

@@ -12,16 +12,14 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from engine.speech import kokoro_files
 from server.__main__ import app
 from server.commands import voice_files
-from server.commands.model_files import Digest, RemoteFile
 
 FILES = {
     "package/voices/af_heart.bin": b"heart",
     "package/voices/bm_george.bin": b"george",
     "package/voices/zf_xiaoni.bin": b"no English",
-    "package/voices/../../af_out.bin": b"out",
-    "package/LICENSE": b"Apache",
     "package/dist/kokoro.js": b"code",
 }
 
@@ -68,14 +66,15 @@ def registry(content: bytes, status: int = 200) -> Iterator[str]:
 @pytest.fixture
 def runner(monkeypatch: pytest.MonkeyPatch) -> CliRunner:
     """Commands for which the archive above is the one that is known."""
-    digest = Digest("sha256", hashlib.sha256(ARCHIVE).hexdigest())
-    monkeypatch.setattr(voice_files, "ARCHIVE", RemoteFile("kokoro-js/-/voices.tgz", len(ARCHIVE), digest))
+    names = ("af_heart", "bm_george")
+    voices = {name: hashlib.sha256(FILES[f"package/voices/{name}.bin"]).hexdigest() for name in names}
+    monkeypatch.setattr(kokoro_files, "VOICES", voices)
+    monkeypatch.setattr(kokoro_files, "ARCHIVE_BYTES", len(ARCHIVE))
+    monkeypatch.setattr(kokoro_files, "SHA256", hashlib.sha256(ARCHIVE).hexdigest())
     return CliRunner()
 
 
-def test_english_voices_and_their_licence_are_unpacked_and_nothing_else(
-    runner: CliRunner, tmp_path: Path
-) -> None:
+def test_english_voices_are_unpacked_and_nothing_else(runner: CliRunner, tmp_path: Path) -> None:
     folder = tmp_path / "voices"
     with registry(ARCHIVE) as address:
         answer = runner.invoke(
@@ -84,14 +83,14 @@ def test_english_voices_and_their_licence_are_unpacked_and_nothing_else(
     assert answer.exit_code == 0, answer.stderr
     assert answer.stdout == f"YUE2_VOICES={folder}\n"
     assert "Apache-2.0" in answer.stderr
-    assert {path.name for path in folder.iterdir()} == {"af_heart.bin", "bm_george.bin", "LICENSE"}
+    assert {path.name for path in folder.iterdir()} == {"af_heart.bin", "bm_george.bin"}
     assert (folder / "bm_george.bin").read_bytes() == b"george"
     assert list(tmp_path.iterdir()) == [folder]
 
 
 def test_a_second_run_fetches_nothing(runner: CliRunner, tmp_path: Path) -> None:
-    (tmp_path / "af_heart.bin").write_bytes(b"heart")
-    (tmp_path / "LICENSE").touch()
+    for name in ("af_heart", "bm_george"):
+        (tmp_path / f"{name}.bin").touch()
     answer = runner.invoke(
         app, ["voices", "--into", str(tmp_path)], env={"NPM_CONFIG_REGISTRY": "http://127.0.0.1:9"}
     )
@@ -100,7 +99,7 @@ def test_a_second_run_fetches_nothing(runner: CliRunner, tmp_path: Path) -> None
 
 
 def test_what_an_interrupted_run_has_fetched_is_gone_on_from(runner: CliRunner, tmp_path: Path) -> None:
-    part = tmp_path / "kokoro-js/-" / f".voices.tgz.{hashlib.sha256(ARCHIVE).hexdigest()[:16]}.part"
+    part = tmp_path / "kokoro-js/-" / f".kokoro-js-1.2.1.tgz.{hashlib.sha256(ARCHIVE).hexdigest()[:16]}.part"
     part.parent.mkdir(parents=True)
     part.write_bytes(ARCHIVE[:100])
     with registry(ARCHIVE) as address:
@@ -108,7 +107,7 @@ def test_what_an_interrupted_run_has_fetched_is_gone_on_from(runner: CliRunner, 
             app, ["voices", "--into", str(tmp_path), "--yes"], env={"npm_config_registry": address}
         )
     assert answer.exit_code == 0, answer.stderr
-    assert voice_files.voices_there(tmp_path) == ["af_heart", "bm_george"]
+    assert kokoro_files.voices_in(tmp_path) == ("af_heart", "bm_george")
 
 
 def test_nobody_to_ask_means_no(runner: CliRunner, tmp_path: Path) -> None:
@@ -131,7 +130,7 @@ def test_what_is_not_the_archive_is_not_kept(
         )
     assert answer.exit_code == 1
     assert sentence in answer.stderr
-    assert voice_files.voices_there(tmp_path) == []
+    assert kokoro_files.voices_in(tmp_path) == ()
 
 
 def test_what_cannot_be_a_registry_is_a_wrong_argument(runner: CliRunner, tmp_path: Path) -> None:
