@@ -35,7 +35,7 @@ def language_code(asked: str, known: tuple[str, ...]) -> str:
     wanted = asked.strip().lower()
     region_free = wanted.replace("_", "-").partition("-")[0]
     code = _CODES.get(wanted, region_free)
-    if code and code not in known:
+    if wanted and code not in known:
         raise InvalidRequest(
             "language", f"The model does not know the language {asked!r}; choose one of: {', '.join(known)}."
         )

@@ -121,6 +121,8 @@ class Windows:
 
     def _after(self, limit: int, upcoming: int | None) -> int | None:
         """How many of the spans the window takes in; None where it must end in mid-speech."""
+        if not self._spans:
+            return None
         starts = [span.start for span in self._spans[1:]]
         starts.append(self.heard + LONGEST_GAP if upcoming is None else upcoming)
         pauses = [begin - span.stop for span, begin in zip(self._spans, starts, strict=True)]
