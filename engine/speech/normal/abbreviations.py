@@ -68,6 +68,7 @@ ABBREVIATIONS: Final[tuple[Rule, ...]] = (
     rule(rf"(?<![\w.])(?P<word>{_WORDS_TOO})\.(?=[\"”’')]*(?: [^\d]|$))", rf"\g<word>{GLUE}."),
     rule(r"(?<=[a-z] )Dr\.(?=,|\)| [a-z]|$)", "Drive"),
     rule(r"(?<![\w.])(?:a\.k\.a\.|AKA)(?!\w)", "also_known_as"),
+    rule(r"(?<!\S)['’‘][nN]['’‘](?!\S)", "and"),
     rule(r"(?<![\w.])i\.e\.(?!\w)", "I.E."),
     rule(
         rf"(?P<name>(?<!\S)[A-Z][a-z]+ (?!(?:{_COUNTED}) )[A-Z][a-z]+) (?P<numeral>{_ROMAN_TAIL})(?![\w'’])",

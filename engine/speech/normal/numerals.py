@@ -72,6 +72,8 @@ _UNITS: Final = {
     "in²": "square inch",
     "lb": "pound",
     "mi": "mile",
+    "tsp": "teaspoon",
+    "tbsp": "tablespoon",
     "µm": "micrometer",
     "μm": "micrometer",
     "μg": "microgram",

@@ -4,6 +4,7 @@ import re
 
 import pytest
 from hibari.g2p import G2P
+from hibari.g2p.token import Tok
 
 from engine.speech.phonemes import Phonemic, Phonemiser
 
@@ -70,8 +71,26 @@ def test_a_link_does_not_set_the_phonemes(phonemiser: Phonemiser) -> None:
     assert "zzz" not in side_by_side(phonemiser.read("[cat](/zzz/)"))
 
 
-def test_reading_again_after_unloading() -> None:
+def test_british_english() -> None:
+    assert Phonemiser(british=True).read("car") == (Phonemic("car", "kˈɑː", ""),)
+
+
+def test_dictionaries_are_opened_once_until_they_are_unloaded(monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[bool] = []
+
+    class Reader:
+        def __init__(self, british: bool) -> None:
+            opened.append(british)
+
+        def tokenize(self, line: str) -> list[str]:
+            return line.split()
+
+        def phonemize_tokens(self, tokens: list[str]) -> list[Tok]:
+            return [Tok(token, whitespace=" ", phonemes="x") for token in tokens]
+
+    monkeypatch.setattr("hibari.g2p.G2P", Reader)
     reader = Phonemiser(british=True)
-    before = reader.read("car")
+    assert reader.read("car") == reader.read("car") == (Phonemic("car", "x", ""),)
     reader.unload()
-    assert reader.read("car") == before == (Phonemic("car", "kˈɑː", ""),)
+    reader.read("car")
+    assert opened == [True, True]

@@ -134,8 +134,9 @@ def test_it_starts_at_once(model: HibariSpeech) -> None:
 
 
 def test_the_same_seed_gives_the_same_samples(model: HibariSpeech) -> None:
-    assert np.array_equal(joined(said(model, TALE, seed=5)), joined(said(model, TALE, seed=5)))
-    assert not np.array_equal(joined(said(model, TALE, seed=5)), joined(said(model, TALE, seed=6)))
+    once, again, other = (joined(said(model, "One. Two.", seed=seed)) for seed in (5, 5, 6))
+    assert np.array_equal(once, again)
+    assert not np.array_equal(once, other)
 
 
 def test_a_seed_may_be_left_to_chance(model: HibariSpeech) -> None:
@@ -180,9 +181,9 @@ def test_it_stops_between_sentences(model: HibariSpeech) -> None:
 
 
 def test_an_endless_word_is_said_in_pieces(model: HibariSpeech) -> None:
-    spoken = said(model, "a" * 1500, speed=2.0)
-    assert len(spoken) > 2
-    assert [word.text for word in words(spoken)] == ["a" * 1500]
+    spoken = said(model, "a" * 900, speed=2.0)
+    assert len(spoken) > 1
+    assert [word.text for word in words(spoken)] == ["a" * 900]
 
 
 class Beep:

@@ -17,6 +17,7 @@ SAID = {
     "I am": "I am",
     "IPv4, MP3, CO2": "I.P. v 4, M.P. 3, C.O. 2",
     "24/7": "24 7",
+    "rock ’n’ roll": "rock and roll",
     "naïve Zoë": "naive Zoe",
     "i.e. that": "I.E. that",
     "x" * 30: f"{'x' * 20} {'x' * 10}",

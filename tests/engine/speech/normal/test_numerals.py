@@ -23,6 +23,7 @@ SAID = {
     "5 m², 10 ft": "5 square meters, 10 feet",
     "the 1990s, 4 s": "the 1990s, 4 seconds",
     "5km": "5 kilometers",
+    "2 tsp": "2 teaspoons",
     "a 5 m's": "a 5 m's",
     "2 1/2 cups, 3 1/4": "2 and a half cups, 3 and a quarter",
     "3/16 inch": "3 sixteenths inch",
