@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from engine.control import Check, unchecked
 from engine.score.model import TimedNote
 from engine.sketch.notes import RATE_HZ
+from engine.sketch.voice.levels import levelled
 from engine.sketch.voice.lines import Line, sung_lines
 from engine.sketch.voice.network import Curve, Steps, SungNetwork
 from engine.sketch.voice.phonemes import Text, phonemes_of
@@ -115,7 +116,7 @@ class Singer:
             check()
             frames = slice(FRAMES_A_STEP * first, FRAMES_A_STEP * last)
             pieces.append(self._window(score, steps, frames, pulses, draw, check))
-        return np.concatenate(pieces)
+        return levelled(np.concatenate(pieces))
 
     def _window(
         self,
