@@ -20,9 +20,7 @@ from engine.errors import InvalidRequest
 if TYPE_CHECKING:
     from av import AudioFrame
 
-FORMATS: Final = (
-    "aac,ac3,aiff,amr,asf,avi,caf,eac3,flac,flv,loas,matroska,mov,mp3,mp4,mpeg,mpegts,ogg,wav,webm,wv,3gp,m4a"
-)
+FORMATS: Final = "aac,ac3,amr,asf,avi,eac3,flv,loas,matroska,mov,mp3,mp4,mpeg,mpegts,ogg,wav,webm,wv,3gp,m4a"
 CODECS: Final = (
     "aac,aac_latm,ac3,alac,amrnb,amrwb,eac3,flac,mp1float,mp2float,mp3float,opus,pcm_alaw,pcm_f32le,pcm_mulaw,"
     "pcm_s16be,pcm_s16le,pcm_s24le,pcm_s32le,vorbis,wavpack,wmapro,wmav1,wmav2"
@@ -31,7 +29,7 @@ INSTALLATION: Final = ".venv/bin/pip install -c constraints.txt -e '.[containers
 BROKEN: Final = "The audio is damaged or cut short; send the whole file again."
 _KNOW_LENGTH: Final = ("mov,mp4,m4a,3gp,3g2,mj2", "matroska,webm")  # the others' is a guess by FFmpeg
 _LEAST_PART: Final = (
-    0.98  # of the length told, less one second: tracks may be a little shorter than their file
+    0.98  # of the length told, less half a second: tracks may be a little shorter than their file
 )
 _GUARDS: Final = {  # options of FFmpeg's demuxers (ffmpeg.org/ffmpeg-formats.html)
     "format_whitelist": FORMATS,
@@ -74,11 +72,11 @@ def container_blocks(source: Path | BinaryIO, field: str, reason: str) -> Iterat
         if not container.streams.audio:
             raise InvalidRequest(field, "There is no sound in the file; send one with a sound track.")
         track = container.streams.audio[0]
-        to_mono = av.AudioResampler(format="flt", layout="mono", rate=track.rate)
-        blocks = _decoded(container.decode(track), to_mono.resample, (av.FFmpegError, ValueError), field)
+        as_float = av.AudioResampler(format="fltp", rate=track.rate).resample
+        blocks = _decoded(container.decode(track), as_float, (av.FFmpegError, ValueError), field)
         seconds = _seconds(track.duration, track.time_base, container.duration)
         if container.format.name in _KNOW_LENGTH and (track.duration or len(container.streams) == 1):
-            blocks = _whole(blocks, round((seconds or 0) * track.rate * _LEAST_PART) - track.rate, field)
+            blocks = _whole(blocks, round((seconds or 0) * track.rate * _LEAST_PART) - track.rate // 2, field)
         yield Source(track.rate, seconds, blocks)
 
 
@@ -94,18 +92,24 @@ def _whole(blocks: Iterator[NDArray[np.float32]], least: int, field: str) -> Ite
 
 def _decoded(
     frames: "Iterator[AudioFrame]",
-    to_mono: "Callable[[AudioFrame | None], list[AudioFrame]]",
+    as_float: "Callable[[AudioFrame | None], list[AudioFrame]]",
     faults: tuple[type[Exception], ...],
     field: str,
 ) -> Iterator[NDArray[np.float32]]:
     """Blocks (N,) of the frames, and of what the conversion still holds at their end."""
     try:
         for frame in chain(frames, [None]):
-            for part in to_mono(frame):
-                samples = np.asarray(part.to_ndarray(), np.float32).reshape(-1)
-                yield np.clip(np.nan_to_num(samples, nan=0.0, posinf=1.0, neginf=-1.0), -1, 1)
+            for part in as_float(frame):
+                yield one_channel(np.asarray(part.to_ndarray(), np.float32).T)
     except faults as error:
         raise InvalidRequest(field, BROKEN) from error
+
+
+def one_channel(samples: NDArray[np.float32]) -> NDArray[np.float32]:
+    """(N, C) as (N,): the mean, which is loud only where all channels are; what is no number is silence."""
+    clean = np.nan_to_num(samples, nan=0.0, posinf=1.0, neginf=-1.0)
+    mono: NDArray[np.float32] = np.clip(clean, -1, 1).mean(axis=1, dtype=np.float32)
+    return mono
 
 
 def _seconds(ticks: int | None, tick: Fraction | None, microseconds: int | None) -> float | None:

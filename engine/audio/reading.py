@@ -13,7 +13,7 @@ import soundfile
 import soxr
 from numpy.typing import NDArray
 
-from engine.audio.containers import BROKEN, Source, container_blocks
+from engine.audio.containers import BROKEN, Source, container_blocks, one_channel
 from engine.control import Check, unchecked
 from engine.errors import InvalidRequest
 
@@ -83,18 +83,11 @@ def _parts(file: soundfile.SoundFile, field: str) -> Iterator[Mono]:
     try:
         while len(part := file.read(out=buffer)):
             left -= len(part)
-            yield _one_channel(part)
+            yield one_channel(part)
     except soundfile.LibsndfileError as error:
         raise InvalidRequest(field, BROKEN) from error
     if left > 0 and file.frames < _UNKNOWN_FRAMES:
         raise InvalidRequest(field, BROKEN)
-
-
-def _one_channel(part: NDArray[np.float32]) -> Mono:
-    """(N, C) as (N,): the mean, which is loud only where all channels are; what is no number is silence."""
-    clean = np.nan_to_num(part, nan=0.0, posinf=1.0, neginf=-1.0)
-    mono: Mono = np.clip(clean, -1, 1).mean(axis=1, dtype=np.float32)
-    return mono
 
 
 def _resampled(source: Source, field: str, check: Check) -> Iterator[Mono]:
