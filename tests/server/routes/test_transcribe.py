@@ -4,13 +4,17 @@ import io
 import json
 import logging
 from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager
+from typing import BinaryIO
 
 import numpy as np
 import pytest
 
 from engine.audio import encode
+from engine.audio.reading import AudioStream
 from engine.catalogue import Catalogue
 from engine.errors import InvalidRequest
+from server import transcription_operations
 from server.jobs.errors import QueueFull
 from server.limits import MAX_BODY_BYTES, MAX_REQUEST_PART_BYTES
 from server.routes import transcribe as uploads_of
@@ -254,6 +258,22 @@ def test_a_recording_that_proves_damaged_fails_its_job(
     assert "send the whole file again" in job["error"]
     (line,) = [record for record in caplog.records if record.levelno >= logging.WARNING]
     assert line.getMessage() == f"Job {job_id[:6]}… (transcribe) failed: invalid_field."
+
+
+def test_the_header_is_read_in_a_place_for_uploads(
+    listener: Product, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    held: list[int] = []
+    opened = transcription_operations.listening
+
+    def watched(recording: BinaryIO) -> AbstractContextManager[AudioStream]:
+        held.append(listener.parts.limits.uploads.held)
+        return opened(recording)
+
+    monkeypatch.setattr(transcription_operations, "listening", watched)
+    job_id = listener.client.post("/transcribe", files=AUDIO).json()["id"]
+    assert (held, listener.parts.limits.uploads.held) == ([1], 0)
+    assert listener.finish(job_id)["status"] == "done"
 
 
 def test_without_a_listener_the_body_is_not_read(
