@@ -10,6 +10,7 @@ from engine.speech.normal.numerals import NUMERALS
 from engine.speech.normal.rule import GLUE, applied
 
 _DASH: Final = re.compile(r"(?<=[^\W_])(—|--+|–(?=[^\W\d]))(?=[^\W_])")
+_LONGEST_WORD: Final = 300
 _WRITTEN_LINK: Final = re.compile(r"\]\((?=\S)")
 
 
@@ -26,7 +27,7 @@ def said(line: str) -> tuple[Said, ...]:
     written = _DASH.sub(r"\1 ", line).split()
     if not written:
         return ()
-    spoken = applied(MARKS, " ".join(plain(word) for word in written))
+    spoken = applied(MARKS, " ".join(_bounded(plain(word)) for word in written))
     if shouted(spoken):
         spoken = applied(SHOUTED, spoken)
     spoken = applied(ABBREVIATIONS, applied(NUMERALS, spoken))
@@ -34,3 +35,10 @@ def said(line: str) -> tuple[Said, ...]:
     return tuple(
         Said(word, " ".join(part.split())) for word, part in zip(written, spoken.split(" "), strict=True)
     )
+
+
+def _bounded(word: str) -> str:
+    """A word in stretches that every pattern gets through at once."""
+    if len(word) <= _LONGEST_WORD:
+        return word
+    return GLUE.join(word[start : start + _LONGEST_WORD] for start in range(0, len(word), _LONGEST_WORD))

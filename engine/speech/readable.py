@@ -81,9 +81,13 @@ def _foreign_words(text: str) -> Iterator[str]:
 
 
 def _says_something(text: str) -> bool:
+    if not _sounds(text):
+        return False
     return any(_sounds(word.spoken) for sentence in sentences(text) for word in said(sentence.text))
 
 
 def _sounds(word: str) -> bool:
     """Whether a word has a letter of the alphabet, accents aside, or a digit."""
-    return any(letter.isascii() and letter.isalnum() for letter in unicodedata.normalize("NFKD", word))
+    return re.search(r"[A-Za-z0-9]", unicodedata.normalize("NFKD", word)) is not None or any(
+        map(str.isdigit, word)
+    )

@@ -14,7 +14,7 @@ SHORT_OPENING: Final = (
 )
 LONG_OPENING: Final = 160  # and where there is none
 LEAST_OPENING: Final = 12
-_END: Final = re.compile(r"(?P<mark>[.!?…]+)[\"”’'»)\]*_]*\s+(?=\S)")
+_END: Final = re.compile(r"(?<![.!?…])(?P<mark>[.!?…]+)[\"”’'»)\]*_]*\s+(?=\S)")
 _ABBREVIATED: Final = frozenset(
     re.findall(
         r"\S+",
@@ -63,7 +63,7 @@ class Sentence:
 
 
 def sentences(text: str) -> Iterator[Sentence]:
-    """The sentences of a text in order, none blank and none longer than LONGEST_SENTENCE unless it is one word.
+    """The sentences of a text in order, none blank and none longer than LONGEST_SENTENCE, where even words are cut.
 
     The first is short, where it can be cut at a clause or is very long, so that it is soon heard.
     """
@@ -132,8 +132,6 @@ def _cut(sentence: str, ending: Ending, opening: bool) -> Iterator[Sentence]:
             rest = rest[place:].strip()
     while len(rest) > LONGEST_SENTENCE:
         place, how = _place(rest, LONGEST_SENTENCE)
-        if not place:
-            break
         yield Sentence(rest[:place].strip(), how)
         rest = rest[place:].strip()
     yield Sentence(rest, ending)
@@ -153,13 +151,13 @@ def _clauses(text: str, most: int) -> list[int]:
 
 
 def _place(text: str, most: int) -> tuple[int, Ending]:
-    """Where to cut a text longer than `most` characters, best after a clause: 0 for nowhere."""
+    """Where to cut a text longer than `most` characters: best after a clause, within a word if there is no other way."""
     clauses = _clauses(text, most)
     if clauses and clauses[-1] > most // 3:
         return clauses[-1], Ending.CLAUSE
     joints = [match.start() for match in _JOINT.finditer(text, most // 2, most)]
     space = joints[-1] if joints else text.rfind(" ", 1, most)
-    return (space if space > 0 else text.find(" ", 1) + 1), Ending.PART
+    return (space if space > 0 else most), Ending.PART
 
 
 def pieces(words: Sequence[Phonemic], most: int) -> Iterator[tuple[Phonemic, ...]]:

@@ -37,3 +37,9 @@ def test_no_word_is_lost_and_none_moves(line: str) -> None:
     words = said(line)
     assert re.sub(r"\s", "", "".join(word.written for word in words)) == re.sub(r"\s", "", line)
     assert all(word.written and not re.search(r"\s", word.written) for word in words)
+
+
+@pytest.mark.parametrize("unit", ["a.", "a-", "x.com", "1,", "[", "no.", "http://a", "‘a"])
+def test_endless_words_are_gone_through_at_once(unit: str) -> None:
+    (word,) = said((unit * 5000)[:5000])
+    assert len(word.written) == 5000

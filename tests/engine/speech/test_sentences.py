@@ -61,9 +61,16 @@ def test_later_sentences_are_cut_only_where_they_are_too_long() -> None:
     assert {sentence.ending for sentence in rest[:-1]} == {Ending.CLAUSE}
 
 
-def test_one_endless_word_stays_whole() -> None:
-    (only,) = sentences("a" * 1500)
-    assert only.text == "a" * 1500
+def test_one_endless_word_is_cut() -> None:
+    found = [sentence.text for sentence in sentences("a" * 1500)]
+    assert "".join(found) == "a" * 1500
+    assert max(map(len, found)) <= LONGEST_SENTENCE
+
+
+@pytest.mark.parametrize("unit", ["a", ".", "a.", "A. ", "!? ", "x\n", "1,", "- "])
+def test_a_hundred_thousand_characters_are_cut_at_once(unit: str) -> None:
+    text = (unit * 100_000)[:100_000]
+    assert sum(len(sentence.text) for sentence in sentences(text)) > 40_000
 
 
 @given(text=st.text(max_size=200) | st.text(alphabet='ab .!?,\n"-1', max_size=500))
@@ -71,6 +78,7 @@ def test_nothing_is_lost_and_nothing_is_blank(text: str) -> None:
     found = [sentence.text for sentence in sentences(text)]
     assert re.sub(r"\s", "", "".join(found)) == re.sub(r"\s", "", text)
     assert all(sentence.strip() == sentence != "" for sentence in found)
+    assert all(len(sentence) <= LONGEST_SENTENCE for sentence in found)
     assert not any("\n" in sentence for sentence in found)
 
 
