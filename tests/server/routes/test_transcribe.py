@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from engine.audio import encode
-from engine.audio.reading import AudioStream
+from engine.audio.reading import AudioStream, listening
 from engine.catalogue import Catalogue
 from engine.errors import InvalidRequest
 from server import transcription_operations
@@ -264,11 +264,10 @@ def test_the_header_is_read_in_a_place_for_uploads(
     listener: Product, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     held: list[int] = []
-    opened = transcription_operations.listening
 
     def watched(recording: BinaryIO) -> AbstractContextManager[AudioStream]:
         held.append(listener.parts.limits.uploads.held)
-        return opened(recording)
+        return listening(recording)
 
     monkeypatch.setattr(transcription_operations, "listening", watched)
     job_id = listener.client.post("/transcribe", files=AUDIO).json()["id"]
