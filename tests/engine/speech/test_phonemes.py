@@ -7,6 +7,8 @@ from hibari.g2p import G2P
 from hibari.g2p.token import Tok
 
 from engine.speech.phonemes import Phonemic, Phonemiser
+from engine.speech.sentences import sentences
+from tests.engine.speech.passages import LISTENED
 
 PLAIN = (
     "Hello there.",
@@ -30,7 +32,7 @@ def side_by_side(entries: tuple[Phonemic, ...]) -> str:
     return "".join(entry.phonemes + entry.after for entry in entries)
 
 
-@pytest.mark.parametrize("line", PLAIN)
+@pytest.mark.parametrize("line", [*PLAIN, *(sentence.text for sentence in sentences(LISTENED))])
 def test_a_line_is_read_as_hibari_reads_it(phonemiser: Phonemiser, reference: G2P, line: str) -> None:
     assert side_by_side(phonemiser.read(line)) == re.sub(" +", " ", reference(line))
 
