@@ -27,6 +27,7 @@ _PAUSE_STEPS = 6  # before the first sound
 _END_STEPS = (10, 2)  # of the full stop and the pause behind
 _ROOM = 1.15  # consonants are sung a little longer than spoken
 _MOST_CONSONANTS = 0.6  # of a note
+_EBB = 0.0  # of the way from a held vowel's loudest to its end
 _MARK_SHARE = 0.85  # of a vowel's time that goes to its stress mark, where the network draws the vowel out
 
 
@@ -122,8 +123,9 @@ def spoken_frames(text: Text, drawn: Plan, energy: Curve) -> Times:
         longer = (sung[end] - sung[phoneme]) - (spoken[end] - spoken[phoneme])
         if longer > 1:
             peak = _loudest(energy, spoken[phoneme], spoken[end])
-            frames += [sung[phoneme] + peak - spoken[phoneme], sung[end] - (spoken[end] - peak)]
-            places += [peak, peak]
+            ebbed = peak + _EBB * (spoken[end] - peak)
+            frames += [sung[phoneme] + peak - spoken[phoneme], sung[end] - (spoken[end] - ebbed)]
+            places += [peak, ebbed]
     order = np.maximum.accumulate(np.array(frames)) + 1e-6 * np.arange(len(frames))
     mapped = np.interp(np.arange(drawn.frames), order, places)
     return np.clip(mapped, 0, len(energy) - 1)
