@@ -5,6 +5,8 @@ import pytest
 
 from engine.control import Uncontrolled
 from engine.transcription.pipeline import WhisperTranscription
+from engine.transcription.tokens import TokenText
+from engine.transcription.weights import packaged
 from engine.transcription_model import Transcript
 from engine.transcription_request import TranscriptionRequest
 from tests.engine.transcription.spoken import PHRASES, Recording, record
@@ -14,6 +16,12 @@ from tests.engine.transcription.spoken import PHRASES, Recording, record
 def model() -> WhisperTranscription:
     """The packaged model, on one thread."""
     return WhisperTranscription(device="cpu", threads=1)
+
+
+@pytest.fixture(scope="session")
+def text() -> TokenText:
+    """The packaged model's tokens."""
+    return TokenText(packaged().located() / "tokenizer.json")
 
 
 @pytest.fixture(scope="session")

@@ -10,6 +10,8 @@ import soundfile
 from hibari import Hibari
 from numpy.typing import NDArray
 
+from engine.transcription.voice_activity import RecordingSpeech
+
 RATE_HZ = 24_000
 PHRASES = (
     "Good morning, everyone.",
@@ -34,6 +36,17 @@ class Recording:
     def file(self) -> io.BytesIO:
         """The file, at its start."""
         return io.BytesIO(self.content)
+
+
+class Loudness(RecordingSpeech):
+    """Takes what is loud for speech."""
+
+    def __init__(self) -> None:
+        super().__init__(None)
+
+    def probabilities(self, frames: NDArray[np.float32]) -> NDArray[np.float32]:
+        loud: NDArray[np.bool_] = np.abs(frames).mean(axis=1) > 0.5
+        return loud.astype(np.float32)
 
 
 def record(phrases: Sequence[str], gaps: Sequence[float]) -> Recording:

@@ -14,7 +14,8 @@ def naive(samples: NDArray[np.float32], bands: int, count: int) -> NDArray[np.fl
     waves = np.exp(-2j * np.pi * np.outer(np.arange(201), np.arange(400)) / 400)
     frames = np.stack([padded[160 * place : 160 * place + 400] * window for place in range(count)], axis=1)
     levels = np.log10(np.maximum(mel_filters(bands) @ np.abs(waves @ frames) ** 2, 1e-10))
-    return (np.maximum(levels, levels.max() - 8) + 4) / 4
+    scaled: NDArray[np.float64] = (np.maximum(levels, levels.max() - 8) + 4) / 4
+    return scaled
 
 
 @pytest.mark.parametrize("bands", [80, 128])

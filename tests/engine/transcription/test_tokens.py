@@ -5,12 +5,6 @@ import pytest
 from engine.errors import CheckpointError
 from engine.transcription.alignment import Spelling
 from engine.transcription.tokens import MOST_PROMPT_TOKENS, TokenText
-from engine.transcription.weights import packaged
-
-
-@pytest.fixture(scope="module")
-def text() -> TokenText:
-    return TokenText(packaged().located() / "tokenizer.json")
 
 
 def test_text_comes_back_from_its_tokens(text: TokenText) -> None:
@@ -69,5 +63,5 @@ def test_a_window_opens_with_language_and_task_only_where_there_is_a_choice(text
 
 
 def test_a_token_that_is_not_there_is_named(text: TokenText) -> None:
-    with pytest.raises(CheckpointError, match="no token <.xx.>"):
+    with pytest.raises(CheckpointError, match=r"no token <.xx.>"):
         text.special("<|xx|>")

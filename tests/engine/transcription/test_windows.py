@@ -1,6 +1,7 @@
 """A recording cut into windows."""
 
 from collections.abc import Iterator
+from itertools import pairwise
 
 import numpy as np
 from hypothesis import given, settings
@@ -9,18 +10,8 @@ from numpy.typing import NDArray
 
 from engine.transcription.features import RATE_HZ, WINDOW_SAMPLES
 from engine.transcription.spans import Span
-from engine.transcription.voice_activity import RecordingSpeech
 from engine.transcription.windows import LONGEST_GAP, Window, Windows
-
-
-class Loudness(RecordingSpeech):
-    """Takes what is loud for speech."""
-
-    def __init__(self) -> None:
-        super().__init__(None)
-
-    def probabilities(self, frames: NDArray[np.float32]) -> NDArray[np.float32]:
-        return (np.abs(frames).mean(axis=1) > 0.5).astype(np.float32)
+from tests.engine.transcription.spoken import Loudness
 
 
 def sound(*parts: tuple[float, float]) -> NDArray[np.float32]:
@@ -126,4 +117,4 @@ def test_all_speech_is_in_windows_once(parts: list[tuple[float, float]]) -> None
             assert window.start <= span.start < span.stop <= window.stop
             taken[span.start : span.stop] += 1
     assert np.array_equal(taken, (samples > 0).astype(np.int64))
-    assert all(first.stop <= second.start for first, second in zip(windows, windows[1:], strict=False))
+    assert all(first.stop <= second.start for first, second in pairwise(windows))

@@ -1,0 +1,104 @@
+"""One window after another written down."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from engine.control import unchecked
+from engine.transcription.features import RATE_HZ
+from engine.transcription.scribe import Language, Scribe
+from engine.transcription.spans import Span
+from engine.transcription.tokens import TokenText
+from engine.transcription.whisper import Attempt, Encoded, Whisper
+from engine.transcription.windows import Window, Windows
+from engine.transcription_model import Segment
+from engine.transcription_request import TranscriptionRequest
+from tests.engine.transcription.spoken import Loudness
+
+ENGLISH = Language("en", 1.0, told=False)
+
+
+class Scripted(Whisper):
+    """Gives the same answer to every window, half a second a token; owner of the prompts it was sent."""
+
+    def __init__(self, text: TokenText, answer: Sequence[str | float], temperature: float = 0.0) -> None:
+        self.text = text
+        self.degree = temperature
+        self.prompts: list[list[int]] = []
+        self.answer = [
+            token
+            for part in answer
+            for token in (
+                self.text.encode(part)
+                if isinstance(part, str)
+                else [self.text.first_timestamp + round(part * 50)]
+            )
+        ]
+
+    def heard(self, samples: NDArray[np.float32]) -> Encoded:
+        return Encoded(None, len(samples) // 160)
+
+    def attempt(self, encoded: Encoded, prompt: list[int], temperature: float, no_repeat: int = 0) -> Attempt:
+        self.prompts.append(prompt)
+        return Attempt(tuple(self.answer), self.degree, -0.2, 0.1)
+
+    def pairs(self, encoded: Encoded, opening: list[int], tokens: Sequence[int]) -> list[tuple[int, int]]:
+        return [(place, 25 * place) for place in range(len(tokens) + 1)]
+
+
+def window(start: float, *spans: tuple[float, float], whole: bool = True) -> Window:
+    """Of 10 s."""
+    speech = tuple(Span(round(begin * RATE_HZ), round(end * RATE_HZ)) for begin, end in spans)
+    return Window(round(start * RATE_HZ), np.zeros(10 * RATE_HZ, np.float32), speech, whole)
+
+
+def written(whisper: Whisper, *windows: Window, prompt: str = "") -> list[Segment]:
+    scribe = Scribe(whisper, TranscriptionRequest(prompt=prompt), ENGLISH)
+    rest = Windows(iter(()), Loudness())
+    return [segment for each in windows for segment in scribe.write(each, rest, unchecked)]
+
+
+def test_words_are_heard_within_the_speech_of_the_recording(text: TokenText) -> None:
+    (segment,) = written(Scripted(text, [0.0, "One two three", 2.0]), window(100, (100.2, 101.6)))
+    assert [(word.text, word.start, word.end) for word in segment.words] == [
+        ("One", 100.2, 100.5),
+        ("two", 100.5, 101.0),
+        ("three", 101.0, 101.6),
+    ]
+    assert (segment.start, segment.end, segment.text) == (100.2, 101.6, "One two three")
+    assert segment.average_log_probability == -0.2
+
+
+def test_timestamps_part_segments_and_words_go_to_theirs(text: TokenText) -> None:
+    segments = written(Scripted(text, [0.0, "One two", 1.0, 1.0, "three", 2.0]), window(0, (0.0, 3.0)))
+    assert [segment.text for segment in segments] == ["One two", "three"]
+    assert [[word.text for word in segment.words] for segment in segments] == [["One", "two"], ["three"]]
+
+
+@pytest.mark.parametrize(("temperature", "goes_on"), [(0.4, True), (0.6, False)])
+def test_a_window_goes_on_from_text_that_can_be_trusted(
+    text: TokenText, temperature: float, goes_on: bool
+) -> None:
+    whisper = Scripted(text, [0.0, "One two", 1.0], temperature)
+    written(whisper, window(0, (0.0, 1.0)), window(10, (10.0, 11.0)))
+    assert whisper.prompts[0] == [whisper.text.start]
+    assert (whisper.text.encode("One two")[0] in whisper.prompts[1]) is goes_on
+
+
+def test_the_prompt_comes_before_every_window(text: TokenText) -> None:
+    whisper = Scripted(text, [0.0, "One", 1.0], temperature=1.0)
+    written(whisper, window(0, (0.0, 1.0)), window(10, (10.0, 11.0)), prompt="Kraków")
+    wanted = whisper.text.encode("Kraków")
+    assert [prompt[1 : 1 + len(wanted)] for prompt in whisper.prompts] == [wanted, wanted]
+
+
+def test_words_end_where_the_next_window_goes_on(text: TokenText) -> None:
+    answer = Scripted(text, [0.0, "One two three four five six seven eight", 6.0, 6.0])
+    segments = written(answer, window(0, (0.0, 4.0), (5.0, 9.5)))
+    assert max(word.end for segment in segments for word in segment.words) <= 6.0
+
+
+def test_nothing_said_is_no_segment(text: TokenText) -> None:
+    assert written(Scripted(text, []), window(0, (0.0, 1.0))) == []
