@@ -16,6 +16,7 @@ _SIGNS: Final = {
     "‰": "per mille",
     "⇒": "to",
     "−": "minus",
+    "№": "number",
 }
 _ADDRESS_SIGNS: Final = {
     ".": "dot",
@@ -80,6 +81,7 @@ MARKS: Final[tuple[Rule, ...]] = (
     rule("»", "”"),
     rule(r"(?<!\w)[α-ωΑ-Ω](?!\w)", _greek),
     rule("|".join(_SIGNS), _sign),
+    rule(r"(?<=\b[A-G])#(?!\w)", "_sharp"),
     rule(r"&(?:amp|#38);", "&"),
     rule(r"&(?:nbsp|quot|lt|gt|#39);", ""),
 )
@@ -109,7 +111,7 @@ def _ordinary(letter: str) -> str:
         return letter
     if letter.isdigit():
         return str(unicodedata.digit(letter))
-    if not (letter.isalpha() or letter in "℃℉№"):
+    if not (letter.isalpha() or letter in "℃℉"):
         return letter
     if letter in MARKED:
         return letter

@@ -81,6 +81,18 @@ _UNITS: Final = {
 _AFTER_A_SPACE: Final = {"s": "second", "t": "ton"}  # "1990s" are no seconds
 _IRREGULAR: Final = {"foot": "feet", "square foot": "square feet", "square inch": "square inches"}
 _PER: Final = {"h": "hour", "s": "second", "min": "minute", "day": "day", **_UNITS}
+_FRACTIONS: Final = {
+    "½": "a half",
+    "⅓": "a third",
+    "⅔": "two thirds",
+    "¼": "a quarter",
+    "¾": "three quarters",
+    "⅕": "a fifth",
+    "⅛": "an eighth",
+    "⅜": "three eighths",
+    "⅝": "five eighths",
+    "⅞": "seven eighths",
+}
 _POWERS: Final = {"²": "square", "³": "cubic", "2": "square", "3": "cubic"}
 _DAYS: Final = "Mon|Tue|Tues|Wed|Thu|Thur|Thurs|Fri|Sat|Sun"
 _TENS: Final = ("twenty", "thirty", "forty", "fifty")
@@ -179,6 +191,17 @@ def _mixed(match: re.Match[str]) -> str:
     return f"{match['whole']} and{GLUE}{glued(half or quarter or f'{upper}/{lower}')}"
 
 
+def _fraction(match: re.Match[str]) -> str:
+    name = glued(_FRACTIONS[match["part"]])
+    return f"{match['whole']}{GLUE}and{GLUE}{name}" if match["whole"] else re.sub(r"^an?\b", "one", name)
+
+
+def _grouped(match: re.Match[str]) -> str:
+    """The number as its first group's, so that the others are not said again."""
+    first, *others = match[0].split(" ")
+    return ",".join([first, *others]) + " " * len(others)
+
+
 def _sixteenths(match: re.Match[str]) -> str:
     name = {
         "12": "twelfth",
@@ -198,12 +221,14 @@ def _ordered(match: re.Match[str]) -> str:
 NUMERALS: Final[tuple[Rule, ...]] = (
     rule(r"(?<![\w.,])\d{15,}(?![\w,.]\d)|(?<![\w.,])\d{1,3}(?:,\d{3}){5,}(?!\d)", _digits),
     rule(
-        r"(?<![\w.\-])(?:\+?\d{1,3}[ -.])?(?:\(\d{3}\) ?|\d{3}[-.])\d{3}[-.]\d{4}(?![\w\-])|(?<!\w)\+\d{1,3}(?: \d{2,5}){2,5}(?!\w)",
+        r"(?<![\w.\-])(?:\+?\d{1,3}[ -.])?(?:\(\d{3}\) ?|\d{3}[-.])\d{3}[-.]\d{4}(?![\w\-])|(?<!\w)\+\d{1,3}(?: \d{2,5}){2,5}(?!\w)|(?<!\w)0\d{1,4}(?: \d{3,4}){2}(?!\w)",
         _phone,
     ),
+    rule(r"(?<![\w.,])\d{1,3}(?:(?: \d{3}){2,5}| 000)(?![\w.,]*\w)", _grouped),
     rule(r"\b(?P<year>\d{4})/(?P<month>\d{1,2})/(?P<day>\d{1,2})\b", _ordered),
     rule(r"(?<=\d)(?P<before>\s?)[–-](?P<after>\s?)(?=\d{1,2}:\d\d)", r"\g<before>_to_\g<after>"),
-    rule(r"(?<=[ap]m)[–-](?=\d)", "_to_"),
+    rule(r"(?<=[ap]m)[–-](?=\d)|(?<=\d(?:st|nd|rd|th))[–-](?=\d)", "_to_"),
+    rule(r"(?<!\w)['’](?=\d0s)", ""),
     rule(rf"\b(?P<from>{_DAYS})[–-](?P<to>{_DAYS})\b\.?", r"\g<from>._to_\g<to>."),
     rule(
         r"(?<![\w:.])(?P<hour>\d{1,2}):(?P<minute>\d{2})(?![:\d])(?:(?P<gap>\s)?(?P<half>[AaPp])\.?[Mm]\b\.?)?",
@@ -232,7 +257,7 @@ NUMERALS: Final[tuple[Rule, ...]] = (
         _sixteenths,
     ),
     rule(r"(?<![\w./])(?P<from>\d+)[–-](?P<to>\d+(?:\.\d+)?%)", r"\g<from>_to_\g<to>"),
-    rule(r"(?<![\w.'])(?P<feet>\d{1,2})['′](?P<inches>\d{1,2})[\"″](?!\w)", r"\g<feet>_foot_\g<inches>"),
+    rule(r"(?<![\w.'])(?P<feet>\d{1,2})['′](?P<inches>\d{1,2})[\"″]?(?!\w)", r"\g<feet>_foot_\g<inches>"),
     rule(r"(?<![\w.'])(?P<feet>\d+)′(?!\w)", r"\g<feet>_feet"),
     rule(r"(?<![\w.\"])(?P<inches>\d+)″(?!\w)", r"\g<inches>_inches"),
     rule(
@@ -240,6 +265,10 @@ NUMERALS: Final[tuple[Rule, ...]] = (
         rf"(?:/(?P<per>{alternatives(_PER)})(?P<per_power>[²³])?)?(?![\w'’/²³]|\.\w)",
         _unit,
     ),
+    rule(rf"(?P<whole>\d*)(?P<part>[{''.join(_FRACTIONS)}])", _fraction),
+    rule(r"(?<![\w./])(?P<part>\d+)/(?P=part)(?![\w/])", r"\g<part>_\g<part>"),
+    rule(r"(?<!\S)~(?=\d)", "about_"),
+    rule(r"(?<![A-Za-z])(?P<v>[vV])(?P<from>\d+)\.(?P<to>\d+)(?![\w.]*\w)", r"\g<v>_\g<from>_point_\g<to>"),
     rule(r"(?<![\w.])(?P<from>\d+)x(?P<to>\d+)(?!\w)", r"\g<from>_by_\g<to>"),
     rule(r"(?<=\d)(?P<before> )x(?P<after> )(?=\d)", r"\g<before>by\g<after>"),
     rule(r"(?<![\w.])(?P<number>\d+(?:\.\d+)?)[x×](?!\w)", r"\g<number>_times"),

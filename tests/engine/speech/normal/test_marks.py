@@ -26,6 +26,7 @@ SAID = {
     "‘twas": "‘twas",
     "π and απ": "pi and απ",
     "a ≤ b": "a is at most b",
+    "№5 in F# and C#": "number 5 in F sharp and C sharp",
 }
 
 
