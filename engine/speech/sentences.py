@@ -12,7 +12,7 @@ LONGEST_SENTENCE: Final = 300  # characters; what is longer is cut between words
 SHORT_OPENING: Final = (
     90  # characters of the first piece where there is a clause to cut at, so that it is soon heard
 )
-LONG_OPENING: Final = 160  # and where there is none
+LONG_OPENING: Final = 120  # and where there is none
 LEAST_OPENING: Final = 12
 _END: Final = re.compile(r"(?<![.!?…])(?P<mark>[.!?…]+)[\"”’'»)\]*_]*\s+(?=\S)")
 _ABBREVIATED: Final = frozenset(

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.speech.phonemes import Phonemic
-from engine.speech.sentences import LONGEST_SENTENCE, Ending, pieces, sentences
+from engine.speech.sentences import LONG_OPENING, LONGEST_SENTENCE, Ending, pieces, sentences
 
 CUT = {
     "We met on Jan. 5th. J. K. Rowling came.": ["We met on Jan. 5th.", "J. K. Rowling came."],
@@ -51,7 +51,7 @@ def test_a_long_opening_is_cut_at_its_first_clause() -> None:
 
 def test_a_very_long_opening_is_cut_between_words() -> None:
     first, *_ = sentences("so we go on " * 30)
-    assert (len(first.text) <= 160, first.ending) == (True, Ending.PART)
+    assert (len(first.text) <= LONG_OPENING, first.ending) == (True, Ending.PART)
 
 
 def test_later_sentences_are_cut_only_where_they_are_too_long() -> None:
