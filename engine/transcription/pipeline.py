@@ -3,7 +3,6 @@
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from itertools import islice
 from pathlib import Path
 from typing import BinaryIO, Final
 
@@ -14,19 +13,18 @@ from engine.audio.reading import AudioStream, listening
 from engine.control import Control
 from engine.errors import InvalidRequest
 from engine.song_model import Expected
+from engine.transcription.detection import Language, detect
 from engine.transcription.features import RATE_HZ
 from engine.transcription.languages import NAMES, UNSPACED, language_code
-from engine.transcription.scribe import Language, Scribe
+from engine.transcription.scribe import Scribe
 from engine.transcription.voice_activity import SpeechDetector
 from engine.transcription.weights import Weights, packaged, weights_in
 from engine.transcription.whisper import Whisper
-from engine.transcription.windows import Window, Windows
+from engine.transcription.windows import Windows
 from engine.transcription_model import Segment, Transcript
 from engine.transcription_request import MOST_SECONDS, TranscriptionRequest
 
 LISTENING: Final = "listening"
-DETECTION_WINDOWS: Final = 3
-_SURE: Final = 0.7  # a language so likely needs no second window
 _UNTOLD_SECONDS: Final = 60.0  # of files that do not say how long they are, as much again is thought to come
 _FIELD: Final = "audio"
 
@@ -139,28 +137,12 @@ class WhisperTranscription:
         asked = language_code(request.language, self._weights.languages)
         if asked or not self._weights.multilingual:
             return Language(asked or "en", 1.0, told=self._weights.multilingual)
-        sums: dict[str, float] = {}
         with self._windows(audio, control) as (_, windows):
-            for count, window in enumerate(islice(_whole(windows), DETECTION_WINDOWS), start=1):
-                control.check_cancelled()
-                for code, probability in whisper.languages(whisper.heard(window.samples)).items():
-                    sums[code] = sums.get(code, 0.0) + probability
-                if max(sums.values()) / count >= _SURE:
-                    break
-        if not sums:
-            return Language("en", 0.0, told=True)
-        likeliest = max(sums, key=lambda code: sums[code])
-        return Language(likeliest, sums[likeliest] / count, told=True)
+            return detect(whisper, windows, control.check_cancelled)
 
 
 def _present_device() -> str:
     return "cuda" if ctranslate2.get_cuda_device_count() > 0 else "cpu"
-
-
-def _whole(windows: Windows) -> Iterator[Window]:
-    while (window := windows.next()) is not None:
-        yield window
-        windows.resume(window.stop)
 
 
 def _report(control: Control, sample: int, told: float | None) -> None:

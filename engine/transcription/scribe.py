@@ -1,11 +1,11 @@
 """One window after another written down, each going on from the text before it."""
 
-from dataclasses import dataclass
 from typing import Final
 
 from engine.control import Check
 from engine.transcription.alignment import Spelling, Stretch, timed, token_starts, within_speech
 from engine.transcription.decoding import Decoded, decode
+from engine.transcription.detection import Language
 from engine.transcription.features import RATE_HZ
 from engine.transcription.segmentation import TICK_SECONDS, Piece, pieces
 from engine.transcription.whisper import Encoded, Whisper
@@ -16,15 +16,6 @@ from engine.words import Word
 
 _WORTH_HEARING: Final = RATE_HZ * 3 // 10
 TRUSTED_TEMPERATURE: Final = 0.5  # text found above it is not gone on from
-
-
-@dataclass(frozen=True, slots=True)
-class Language:
-    """By code, and how likely it is; `told` where the model must be told."""
-
-    code: str
-    probability: float
-    told: bool
 
 
 class Scribe:

@@ -114,25 +114,32 @@ class Whisper:
 
 @contextmanager
 def _told() -> Iterator[None]:
-    """Turns CTranslate2's word for too little memory into ours."""
+    """Turns CTranslate2's words for what is wrong with the device into ours."""
     try:
         yield
     except RuntimeError as error:
-        if "out of memory" in str(error).lower():
-            raise _memory() from error
-        raise
+        fault = _device_fault(str(error))
+        if fault is None:
+            raise
+        raise fault from error
 
 
-def _memory() -> OutOfMemory:
-    return OutOfMemory(
-        "There is too little memory for the transcription model; free some, or choose a smaller model."
-    )
+def _device_fault(words: str) -> DeviceError | OutOfMemory | None:
+    """What is wrong with the device, if it is to blame."""
+    lower = words.lower()
+    if "out of memory" in lower:
+        return OutOfMemory(
+            "There is too little memory for the transcription model; free some, or choose a smaller model."
+        )
+    if any(name in lower for name in ("cuda", "cublas", "cudnn", "compute type")):
+        return DeviceError(
+            f"The transcription model cannot run on the device asked for: {words}; choose the device cpu."
+        )
+    return None
 
 
 def _reason(error: Exception, folder: str) -> CheckpointError | DeviceError | OutOfMemory:
-    words = str(error)
-    if "out of memory" in words.lower():
-        return _memory()
-    if "cuda" in words.lower() or "compute type" in words.lower():
-        return DeviceError(f"The transcription model cannot be opened on the device asked for: {words}")
-    return CheckpointError(f"CTranslate2 cannot open the model in {folder}: {words}; fetch it again.")
+    fault = _device_fault(str(error))
+    return fault or CheckpointError(
+        f"CTranslate2 cannot open the model in {folder}: {error}; fetch it again."
+    )

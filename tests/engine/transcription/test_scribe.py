@@ -7,8 +7,9 @@ import pytest
 from numpy.typing import NDArray
 
 from engine.control import unchecked
+from engine.transcription.detection import Language
 from engine.transcription.features import RATE_HZ
-from engine.transcription.scribe import Language, Scribe
+from engine.transcription.scribe import Scribe
 from engine.transcription.spans import Span
 from engine.transcription.tokens import TokenText
 from engine.transcription.whisper import Attempt, Encoded, Whisper

@@ -67,3 +67,23 @@ def test_the_device_is_to_blame_where_it_is(
     monkeypatch.setattr(ctranslate2.models, "Whisper", fail)
     with pytest.raises(kind):
         Whisper(packaged(), "cpu", "int8", 1)
+
+
+@pytest.mark.parametrize(
+    ("words", "kind"),
+    [
+        ("Library libcublas.so.12 is not found or cannot be loaded", DeviceError),
+        ("CUDA failed with error out of memory", OutOfMemory),
+        ("something else", RuntimeError),
+    ],
+)
+def test_the_device_is_to_blame_for_what_fails_later_too(
+    whisper: Whisper, monkeypatch: pytest.MonkeyPatch, words: str, kind: type[Exception]
+) -> None:
+    class Broken:
+        def generate(self, *arguments: object, **options: object) -> None:
+            raise RuntimeError(words)
+
+    monkeypatch.setattr(whisper, "_model", Broken())
+    with pytest.raises(kind):
+        whisper.attempt(Encoded(None, 0), [whisper.text.start], 0.0)

@@ -1,0 +1,116 @@
+"""Models of many languages: which one is spoken, and what they are asked for."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from engine.control import Uncontrolled
+from engine.transcription import pipeline
+from engine.transcription.pipeline import WhisperTranscription
+from engine.transcription.tokens import TokenText
+from engine.transcription.voice_activity import RecordingSpeech, SpeechDetector
+from engine.transcription.whisper import Attempt, Encoded, Whisper
+from engine.transcription_model import Transcript
+from engine.transcription_request import TranscriptionRequest
+from tests.engine.transcription.folders import folder
+from tests.engine.transcription.spoken import Loudness, Recording, wav
+
+
+class Polyglot(Whisper):
+    """Hears the languages it is told to, window by window; owner of the prompts it was sent."""
+
+    def __init__(self, text: TokenText, heard: Sequence[dict[str, float]]) -> None:
+        self.text = text
+        self.told = list(heard)
+        self.prompts: list[list[int]] = []
+
+    def begin(self) -> None:
+        pass
+
+    def heard(self, samples: NDArray[np.float32]) -> Encoded:
+        return Encoded(None, len(samples) // 160)
+
+    def languages(self, encoded: Encoded) -> dict[str, float]:
+        return self.told.pop(0)
+
+    def attempt(self, encoded: Encoded, prompt: list[int], temperature: float, no_repeat: int = 0) -> Attempt:
+        self.prompts.append(prompt)
+        return Attempt(tuple(self.text.encode("Ja.")), 0.0, -0.2, 0.1)
+
+    def pairs(self, encoded: Encoded, opening: list[int], tokens: Sequence[int]) -> list[tuple[int, int]]:
+        return [(0, 0)]
+
+
+class Listen(Protocol):
+    """Has a model write down a recording."""
+
+    def __call__(self, whisper: Polyglot, sound: Recording, **options: str) -> Transcript: ...
+
+
+class Loud(SpeechDetector):
+    """Takes what is loud for speech."""
+
+    def __init__(self) -> None:
+        pass
+
+    def recording(self) -> RecordingSpeech:
+        return Loudness()
+
+
+def three_windows() -> Recording:
+    """Of 2 s of speech each, 8 s apart."""
+    part = np.concatenate([np.zeros(128_000, np.float32), np.ones(32_000, np.float32)])
+    return Recording(wav(np.tile(part, 3)), (), ())
+
+
+@pytest.fixture
+def listen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Listen:
+    model = WhisperTranscription(folder(tmp_path / "base"), device="cpu")
+    monkeypatch.setattr(pipeline, "SpeechDetector", Loud)
+
+    def run(whisper: Polyglot, sound: Recording, **options: str) -> Transcript:
+        monkeypatch.setattr(pipeline, "Whisper", lambda *arguments: whisper)
+        return model.transcribe(sound.file(), TranscriptionRequest.model_validate(options), Uncontrolled())
+
+    return run
+
+
+def opening(text: TokenText, language: str, task: str = "transcribe") -> list[int]:
+    return [text.start, text.special(f"<|{language}|>"), text.special(f"<|{task}|>")]
+
+
+def test_a_language_that_is_sure_needs_one_window(listen: Listen, text: TokenText) -> None:
+    whisper = Polyglot(text, [{"de": 0.9, "en": 0.1}])
+    transcript = listen(whisper, three_windows())
+    assert (transcript.language, transcript.language_probability) == ("de", 0.9)
+    assert [prompt[-3:] for prompt in whisper.prompts] == [opening(text, "de")] * 3
+
+
+def test_else_the_mean_of_three_windows_decides(listen: Listen, text: TokenText) -> None:
+    windows = [{"en": 0.6, "de": 0.4}, {"en": 0.1, "de": 0.5}, {"en": 0.2, "de": 0.6}]
+    transcript = listen(Polyglot(text, windows), three_windows())
+    assert transcript.language == "de"
+    assert transcript.language_probability == pytest.approx(0.5)
+
+
+def test_a_language_that_is_told_is_not_looked_for(listen: Listen, text: TokenText) -> None:
+    whisper = Polyglot(text, [])
+    assert listen(whisper, three_windows(), language="German", task="translate").language == "de"
+    assert whisper.prompts[0] == opening(text, "de", "translate")
+
+
+def test_silence_has_no_language(listen: Listen, text: TokenText) -> None:
+    transcript = listen(Polyglot(text, []), Recording(wav(np.zeros(16_000, np.float32)), (), ()))
+    assert (transcript.text, transcript.language_probability) == ("", 0.0)
+
+
+def test_a_model_of_many_languages_describes_itself(tmp_path: Path) -> None:
+    told = WhisperTranscription(folder(tmp_path / "base"), device="cpu").describe()
+    assert told["id"] == "whisper-base"
+    assert told["languages"] == ["en", "de"]
+    assert told["language_names"] == {"en": "english", "de": "german"}
+    assert told["tasks"] == ["transcribe", "translate"]
