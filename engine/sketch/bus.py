@@ -15,13 +15,16 @@ from engine.score.model import TimedNote
 from engine.sketch.fourier import Mono, fast_length
 
 CELL_FRAMES: Final = 240
-VOICE_OVER_BAND_LU: Final = 2.5  # before the band steps back
-DUCK_DB: Final = 4.5
+VOICE_OVER_BAND_LU: Final = 3.0  # before the band steps back
+DUCK_DB: Final = 5.0
+CARVE_DB: Final = 5.0  # more, around 2.2 kHz
 _CELL_SECONDS = 0.005
 _ATTACK_SECONDS, _RELEASE_SECONDS = 0.03, 0.2
 _AHEAD_CELLS = 6  # the band makes room before a word begins
 _HOLD_CELLS = 24  # and does not come back between two syllables
 _SILENCE = 0.06  # of a voice's usual level
+_CARVE_HZ, _CARVE_QUALITY = 2_200.0, 0.6
+_RIDE_SECONDS, _MOST_RIDE_DB = 1.5, 4.0
 _SEND, _PREDELAY_FRAMES = 0.13, 960
 _GLUE_OVER_DB, _GLUE_RATIO, _MOST_GLUE_DB = 3.0, 2.0, 4.0
 _GLUE_ATTACK_SECONDS, _GLUE_RELEASE_SECONDS = 0.02, 0.15
@@ -67,8 +70,12 @@ def add_voice(
     band_lufs = integrated_loudness(mix.T, rate_hz, check)
     voice_lufs = integrated_loudness(voice[:, None], rate_hz, check) + _BOTH_SIDES_LU
     gain = 10 ** ((band_lufs + VOICE_OVER_BAND_LU - voice_lufs) / 20) if np.isfinite(band_lufs) else 1.0
-    check()
-    _turn_down((mix[0], mix[1], send), ducking(voice, mix.shape[1], check), check)
+    rides = riding(mix, check)
+    duck = ducking(voice, mix.shape[1], check)
+    _turn_down((mix[0], mix[1], send), duck, check)
+    for side in mix:
+        _carve(side, duck * (CARVE_DB / DUCK_DB), rate_hz, check)
+    _turn_down((voice,), -rides[: -(-len(voice) // CELL_FRAMES)], check)
     voice *= np.float32(gain)
     for start in range(0, len(voice), _BLOCK_FRAMES):
         check()
@@ -76,6 +83,35 @@ def add_voice(
         mix[:, start : start + len(part)] += part
         heard = send[start + _PREDELAY_FRAMES : start + _PREDELAY_FRAMES + len(part)]
         heard += part[: len(heard)] * np.float32(_SEND)
+
+
+def _carve(side: Mono, reduction_db: Cells, rate_hz: int, check: Check) -> None:
+    """Make the middle of one side (n,) softer in place, where consonants are told from one another.
+
+    What a resonance (a biquad band pass of unit gain, R. Bristow-Johnson's cookbook) lets through is taken away.
+    """
+    from scipy.signal import lfilter
+
+    turn = 2 * np.pi * _CARVE_HZ / rate_hz
+    alpha = np.sin(turn) / (2 * _CARVE_QUALITY)
+    forward = np.array([alpha, 0.0, -alpha], np.float32) / np.float32(1 + alpha)
+    back = np.array([1 + alpha, -2 * np.cos(turn), 1 - alpha], np.float32) / np.float32(1 + alpha)
+    state = np.zeros(2, np.float32)
+    for first in range(0, len(reduction_db), _CHUNK_CELLS):
+        check()
+        span = slice(first * CELL_FRAMES, (first + _CHUNK_CELLS) * CELL_FRAMES)
+        middle, state = lfilter(forward, back, side[span], zi=state)
+        share = 1 - 10 ** (-reduction_db[first : first + _CHUNK_CELLS + 1] / 20)
+        side[span] -= middle * _between(share.astype(np.float32), len(middle))
+
+
+def riding(mix: NDArray[np.float32], check: Check = unchecked) -> Cells:
+    """(cells,) decibels by which a singer gets louder with a band (2, n) that is louder than usual for a while."""
+    levels = _levels(mix[0], check) + _levels(mix[1], check)
+    usual = float(np.mean(levels)) or 1.0
+    slow = _smoothed(levels, _RIDE_SECONDS, _RIDE_SECONDS)
+    rides: Cells = np.clip(10 * np.log10(np.maximum(slow, 1e-12) / usual), 0.0, _MOST_RIDE_DB)
+    return rides
 
 
 def ducking(voice: Mono, frames: int, check: Check = unchecked) -> Cells:
@@ -139,18 +175,22 @@ def _smoothed(wanted: Cells, attack_seconds: float, release_seconds: float) -> C
 def _turn_down(signals: tuple[NDArray[np.float32], ...], reduction_db: Cells, check: Check) -> None:
     """Make signals (n,) softer in place by (cells,) decibels."""
     gains = (10 ** (-reduction_db / 20)).astype(np.float32)
-    frames = len(signals[0])
     for first in range(0, len(gains), _CHUNK_CELLS):
         check()
-        start, stop = first * CELL_FRAMES, min((first + _CHUNK_CELLS) * CELL_FRAMES, frames)
-        some = np.concatenate(
-            (gains[first : first + _CHUNK_CELLS], gains[first + _CHUNK_CELLS : first + _CHUNK_CELLS + 1])
-        )
+        some = gains[first : first + _CHUNK_CELLS + 1]
         if (some == 1).all():
             continue
-        steps = np.append(some, some[-1])
-        rise = np.linspace(0, 1, CELL_FRAMES, endpoint=False, dtype=np.float32)
-        count = -(-(stop - start) // CELL_FRAMES)
-        curve = (steps[:count, None] + (steps[1 : count + 1] - steps[:count])[:, None] * rise).ravel()
+        span = slice(first * CELL_FRAMES, min((first + _CHUNK_CELLS) * CELL_FRAMES, len(signals[0])))
+        curve = _between(some, span.stop - span.start)
         for signal in signals:
-            signal[start:stop] *= curve[: stop - start]
+            signal[span] *= curve
+
+
+def _between(cells: Mono, frames: int) -> Mono:
+    """(frames,) a straight line from each cell's value to the next one's; the last one stays."""
+    count = -(-frames // CELL_FRAMES)
+    steps = np.append(cells, cells[-1])
+    rise = np.linspace(0, 1, CELL_FRAMES, endpoint=False, dtype=np.float32)
+    return np.asarray(
+        (steps[:count, None] + np.diff(steps)[:count, None] * rise).ravel()[:frames], np.float32
+    )

@@ -192,31 +192,26 @@ def _write(passage: Passage, music: Music, setting: Setting, cadence: Cadence, c
 def _sing(phrase: Phrase, motif: Motif, place: Place) -> list[Tone]:
     bounds = RANGES[place.setting.style.register]
     words = [_lyric(syllable) for syllable in phrase.syllables]
-    pulls = [syllable.stress for syllable in phrase.syllables]
-    return _line(words, motif, place, bounds, upbeat=phrase.upbeat, stresses=pulls)
+    return _line(words, motif, place, bounds, phrase)
 
 
 def _play(notes: int, motif: Motif, place: Place) -> list[Tone]:
     wanted = notes * place.bars // 2 - (0 if place.cadence == "open" else 2)
     count = min(max(wanted, 1), place.setting.grid.capacity(place.bars))
-    return _line([""] * count, motif, place, PLAYED_RANGE, upbeat=False)
+    return _line([""] * count, motif, place, PLAYED_RANGE, Phrase(place.bars))
 
 
 def _line(
-    words: Sequence[str],
-    motif: Motif,
-    place: Place,
-    bounds: tuple[int, int],
-    *,
-    upbeat: bool,
-    stresses: Sequence[float] = (),
+    words: Sequence[str], motif: Motif, place: Place, bounds: tuple[int, int], phrase: Phrase
 ) -> list[Tone]:
     grid, key = place.setting.grid, place.setting.key
     closing = place.cadence != "open"
+    stresses = [syllable.stress for syllable in phrase.syllables]
     starts = onsets(
-        grid, len(words), place.bars, motif.weights, upbeat=upbeat, closing=closing, stresses=stresses
+        grid, len(words), place.bars, motif.weights, upbeat=phrase.upbeat, closing=closing, stresses=stresses
     )
-    spans = lengths(grid, starts, place.bars, hold=place.cadence == "end")
+    joined = [not syllable.ends_word for syllable in phrase.syllables]
+    spans = lengths(grid, starts, place.bars, hold=place.cadence == "end", joined=joined)
     goal = key.tonic if place.cadence in ("full", "end") else ""
     line = pitch_line(motif, grid, starts, spans, place.chord, bounds, goal)
     return [

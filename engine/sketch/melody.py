@@ -13,8 +13,8 @@ from engine.sketch.harmony import STEPS, Chord, Key
 from engine.sketch.rhythm import Grid
 from engine.sketch.vocabulary import Register
 
-# Where the built-in voice is at ease: D3 to F4, G3 to B4, A3 to C5.
-RANGES: dict[Register, tuple[int, int]] = {"low": (22, 31), "middle": (25, 34), "high": (26, 35)}
+# Where the built-in voice is understood best: D3 to F4, F3 to A4, A3 to C5.
+RANGES: dict[Register, tuple[int, int]] = {"low": (22, 31), "middle": (24, 33), "high": (26, 35)}
 PLAYED_RANGE = (30, 40)  # the instrument's own line, E4 to A5
 SHAPES: tuple[Callable[[float], float], ...] = (
     lambda t: sin(pi * t),  # up and back

@@ -1,19 +1,23 @@
-"""The `sketch` model: composes a lead sheet and has the band play it. No weights, no accelerator, always present."""
+"""The `sketch` model: composes a lead sheet, sings it and has the band play. No accelerator, always present."""
 
+import re
 from collections.abc import Iterator
 
 from pydantic import JsonValue
 
-from engine.audio import Samples
 from engine.control import Check, Control, unchecked
 from engine.errors import InvalidRequest
 from engine.request import SemanticSampling, SketchRequest, SongRequest, replay_of
 from engine.score import Score, excerpt, parse, timeline, write
 from engine.sketch.compose import compose
 from engine.sketch.notes import RATE_HZ
+from engine.sketch.performance import SINGING, Performance, Voice, perform
 from engine.sketch.sampler import LONGEST_SECONDS, PHASE, TAIL_SECONDS, Sampler
 from engine.sketch.style import read_style
+from engine.sketch.voice import Singer, SungNetwork
 from engine.song_model import Expected, Latents, Plan, Track
+from engine.speech.phonemes import Phonemiser
+from engine.words import words_as_json
 
 # Accepted, so that one request suits every model, but without effect on a sketch. Of the semantic sampling only
 # `max_tokens` counts, which bounds the length.
@@ -29,18 +33,20 @@ IGNORED_FIELDS = (
 COMPOSING, RENDERING, ENCODING = "composing", PHASE, "encoding"
 SHORTEST_TRACK_SECONDS = 0.1  # whatever `duration` says, so that there is something to encode
 _SHORTEST_SONG_SECONDS = 1.0
+_WORDS_OF_A_SCORE = re.compile(r"^\s*w:", re.MULTILINE)
 _SECONDS_A_LINE, _SECONDS_AROUND, _SECONDS_UNSUNG = 5.0, 25.0, 150.0  # what the composer tends to write
 
 
 class SketchModel:
-    """Owns the sampler, which is opened with the first song; all but the checks runs on one thread."""
+    """Owns the sampler and the singer, which are opened with the first song; all but the checks runs on one thread."""
 
     id = "sketch"
     rates_id = "sketch"
     latent_channels = 0
 
-    def __init__(self) -> None:
+    def __init__(self, voice: Voice | None = None) -> None:
         self._sampler: Sampler | None = None
+        self._voice = voice
 
     def describe(self) -> dict[str, JsonValue]:
         """What a client is told: id, kind, a sentence, languages, operations, fields that differ from the defaults."""
@@ -48,10 +54,11 @@ class SketchModel:
             "id": self.id,
             "kind": "sketch",
             "description": (
-                "Composes a lead sheet from style and lyrics and plays it on sampled instruments; "
-                "a lead instrument takes the singer's part. Needs no weights and no accelerator."
+                "Composes a lead sheet from style and lyrics and performs it: a synthetic voice sings English, "
+                "a band of sampled instruments plays; lyrics in other scripts are played on a lead instrument. "
+                "Needs no download and no accelerator."
             ),
-            "languages": ["any"],
+            "languages": ["en"],
             "operations": ["synth", "plan", "sketch"],
             "unsupported_fields": ["semantic_tokens", "keep_codes", "lora", "output=latents"],
             "ignored_fields": list(IGNORED_FIELDS),
@@ -122,23 +129,20 @@ class SketchModel:
             text = self._planned(request.model_copy(update={"lm_seed": request.lm_seed + song}), control)
             score = parse(text, control.check_cancelled)
             for variation in range(request.synth_batch_size):
-                samples = self._rendered(score, request, request.seed + variation, control)
-                yield _track(replay_of(request, song, variation, model=self.id, abc=text), samples)
-                del samples  # the caller's alone while the next one is made
+                yield self._track(score, request, text, (song, variation), control)
 
     def preview(self, request: SketchRequest, control: Control) -> Track:
         """The bars asked for, of the score given or composed, as one track."""
         text = self._planned(request, control)
         score = _excerpt(parse(text, control.check_cancelled), request)
-        samples = self._rendered(score, request, request.seed, control)
-        return _track(replay_of(request, 0, 0, model=self.id, abc=text), samples)
+        return self._track(score, request, text, (0, 0), control)
 
     def stages(self, request: SongRequest, latents: Latents | None = None) -> list[Expected]:
         """Phases of `generate` as often as they are entered, in order; their units are seconds of audio expected.
 
         Encoding is the caller's, track by track.
         """
-        tracks = _sounding(_expected_seconds(request)) * request.synth_batch_size
+        tracks = _sounding(_expected_seconds(request), sung=_is_sung(request)) * request.synth_batch_size
         return [*self.plan_stages(request), *tracks] * request.lm_batch_size
 
     def plan_stages(self, request: SongRequest) -> list[Expected]:
@@ -150,15 +154,17 @@ class SketchModel:
         seconds = _expected_seconds(request)
         if request.bars is not None:
             seconds = min(seconds, 2.5 * request.bars)
-        return [*self.plan_stages(request), *_sounding(seconds)]
+        return [*self.plan_stages(request), *_sounding(seconds, sung=_is_sung(request))]
 
     def notes(self, request: SongRequest, latents: Latents | None = None) -> tuple[str, ...]:
         """Nothing: a sketch is the same on every machine."""
         return ()
 
     def unload(self) -> None:
-        """Close the sound bank; the next song opens it again."""
+        """Close the sound bank and the voice; the next song opens them again."""
         self._sampler = None
+        if self._voice is not None:
+            self._voice.unload()
 
     def _composed(self, request: SongRequest, seed: int, check: Check = unchecked) -> Score:
         longest = max(_limit_seconds(request) - TAIL_SECONDS, _SHORTEST_SONG_SECONDS)
@@ -166,28 +172,52 @@ class SketchModel:
             request.style, request.lyrics, seed, longest, chords=request.cot != "melody", check=check
         )
 
-    def _rendered(self, score: Score, request: SongRequest, seed: int, control: Control) -> Samples:
+    def _track(
+        self, score: Score, request: SongRequest, abc: str, place: tuple[int, int], control: Control
+    ) -> Track:
+        """The track of a song and variation, both counted from 0."""
+        song, variation = place
+        made = self._performed(score, request, request.seed + variation, control)
+        words = words_as_json(made.words) if made.voice is not None else None
+        replay = replay_of(request, song, variation, model=self.id, abc=abc, words=words)
+        return Track(replay, made.samples, RATE_HZ, len(made.samples) / RATE_HZ, notes=made.remarks)
+
+    def _performed(self, score: Score, request: SongRequest, seed: int, control: Control) -> Performance:
         if self._sampler is None:
             self._sampler = Sampler(check=control.check_cancelled)
-        control.report(RENDERING, 0.0)
+        sung = _is_sung(request)
+        if sung and self._voice is None:
+            self._voice = Singer(SungNetwork(), Phonemiser())
+        control.report(SINGING if sung else RENDERING, 0.0)
         style, limit = read_style(request.style), _limit_seconds(request)
         played = timeline(score, control.check_cancelled)
-        for stage in _sounding(min(played.duration + TAIL_SECONDS, limit), "score"):
+        seconds = min(played.duration + TAIL_SECONDS, limit)
+        for stage in _sounding(seconds, "score", sung=sung):
             control.expect(stage.phase, stage.units, stage.source)
-        return self._sampler.render(played, style, seed, control, limit_seconds=limit)
+        return perform(played, style, seed, self._sampler, self._voice if sung else None, control, limit)
 
 
 def _limit_seconds(request: SongRequest) -> float:
     return min(max(request.longest_seconds, SHORTEST_TRACK_SECONDS), LONGEST_SECONDS)
 
 
-def _sounding(seconds: float, source: str = "history") -> list[Expected]:
+def _is_sung(request: SongRequest) -> bool:
+    """Whether somebody is to sing: there are words, and the style wants a singer."""
+    if read_style(request.style).instrumental:
+        return False
+    if request.abc.strip():
+        return _WORDS_OF_A_SCORE.search(request.abc) is not None
+    return _written_lines(request) > 0
+
+
+def _written_lines(request: SongRequest) -> int:
+    return sum(1 for line in request.lyrics.splitlines() if line.strip() and not line.strip().startswith("["))
+
+
+def _sounding(seconds: float, source: str = "history", *, sung: bool) -> list[Expected]:
     """A track's way from the score to its file."""
-    return [Expected(RENDERING, seconds, source), Expected(ENCODING, seconds, source)]
-
-
-def _track(replay: dict[str, JsonValue], samples: Samples) -> Track:
-    return Track(replay, samples, RATE_HZ, len(samples) / RATE_HZ)
+    phases = (SINGING, RENDERING, ENCODING) if sung else (RENDERING, ENCODING)
+    return [Expected(phase, seconds, source) for phase in phases]
 
 
 def _excerpt(score: Score, request: SketchRequest) -> Score:
@@ -198,8 +228,6 @@ def _excerpt(score: Score, request: SketchRequest) -> Score:
 
 def _expected_seconds(request: SongRequest) -> float:
     """A guess at the length, made before admission and so without composing."""
-    lines = sum(
-        1 for line in request.lyrics.splitlines() if line.strip() and not line.strip().startswith("[")
-    )
+    lines = _written_lines(request)
     guess = lines * _SECONDS_A_LINE + _SECONDS_AROUND if lines else _SECONDS_UNSUNG
     return min(guess, _limit_seconds(request))

@@ -16,6 +16,7 @@ HURRIED_RATE = 7.0  # where a song has to fit a short time
 SHORTEST_SECONDS = 0.13  # of a syllable that is still understood
 STRESS_PULL = 3.0  # how much a syllable's stress counts beside the weight of its place
 DRAWL = 0.4  # what each step of a syllable without stress costs
+LONGEST_SECONDS = 1.1  # of a sung syllable inside a line
 SLOWEST_SECONDS = 0.6  # of a syllable on average, before a line ends sooner than it could
 NEUTRAL_STRENGTH = 2.6  # places above it draw stressed syllables, those below the others
 CLOSING_STEPS = 6  # what a phrase keeps for its last syllable and a breath
@@ -131,10 +132,19 @@ def onsets(
         room = bars * grid.bar - last
         tail = [last, last + (grid.beat if room - grid.beat >= CLOSING_STEPS else EIGHTH)]
     lead = upbeat and last >= 2 * slot and count > len(tail)
-    head = [slot] if lead and slot < last else []
-    places = range(slot + slot if head else slot if lead else 0, last, slot)
+    begin = _first_place(grid, last, count - len(tail), slot, lead=lead) if stresses else 0
+    head = [begin + slot] if lead and begin + slot < last else []
+    places = range(begin + slot * (lead + len(head)), last, slot)
     free = pulls[len(head) : count - len(tail)]
     return [*head, *_placed(grid, free, places, weights, last), *tail]
+
+
+def _first_place(grid: Grid, last: int, before: int, slot: int, *, lead: bool) -> int:
+    """The strong place from which so many syllables reach the last one at an easy pace; a line that has time waits."""
+    room = max(before * SLOWEST_SECONDS / grid.step_seconds, (before + lead) * slot)
+    return max(
+        (place for place in grid.strong_places(last // grid.bar + 1) if last - place >= room), default=0
+    )
 
 
 def _placed(
@@ -146,6 +156,7 @@ def _placed(
     """
     if not pulls:
         return []
+    longest = LONGEST_SECONDS / grid.step_seconds
     drawls = [DRAWL * max(0.5 - pull, 0.0) for pull in pulls]
     lines: list[_Line] = [(0.0, ())] * (len(places) - len(pulls) + 1)  # the best so far, by places left out
     for index, pull in enumerate(pulls):
@@ -153,18 +164,23 @@ def _placed(
         for skipped in range(len(lines)):
             place = places[index + skipped]
             agreement = STRESS_PULL * (pull - 0.5) * (grid.strength(place) - NEUTRAL_STRENGTH)
-            total, line = _best(lines[: skipped + 1], place, drawls[index - 1])
+            total, line = _best(lines[: skipped + 1], place, drawls[index - 1], longest)
             longer.append((total + weights[place] + agreement, (*line, place)))
         lines = longer
-    return list(_best(lines, end, drawls[-1])[1])
+    return list(_best(lines, end, drawls[-1], longest)[1])
 
 
-def _best(lines: Sequence[_Line], place: int, drawl: float) -> _Line:
-    """The line that goes on best at a place, and its total; each step from its own last place costs `drawl`."""
-    return max(
-        ((total - drawl * (place - line[-1]) if line else total, line) for total, line in lines),
-        key=itemgetter(0),
-    )
+def _best(lines: Sequence[_Line], place: int, drawl: float, longest: float) -> _Line:
+    """The line that goes on best at a place, and its total.
+
+    Each step from its own last place costs `drawl`, and each one beyond the `longest` more.
+    """
+
+    def cost(line: tuple[int, ...]) -> float:
+        gap = place - line[-1] if line else 0
+        return drawl * gap + DRAWL * max(gap - longest, 0.0)
+
+    return max(((total - cost(line), line) for total, line in lines), key=itemgetter(0))
 
 
 def _last_onset(grid: Grid, count: int, bars: int, *, upbeat: bool, closing: bool) -> tuple[int, int]:
@@ -180,10 +196,24 @@ def _last_onset(grid: Grid, count: int, bars: int, *, upbeat: bool, closing: boo
     return last, (EIGHTH if before <= last // EIGHTH - upbeat else 1)
 
 
-def lengths(grid: Grid, starts: Sequence[int], bars: int, *, hold: bool = False) -> list[int]:
-    """How long each syllable sounds: to the next one, but never too long; the last leaves a breath unless it is to `hold`."""
+def lengths(
+    grid: Grid, starts: Sequence[int], bars: int, *, hold: bool = False, joined: Sequence[bool] = ()
+) -> list[int]:
+    """How long each syllable sounds: to the next one, but never too long.
+
+    The last leaves a breath unless it is to `hold`. `joined` tells of each syllable whether its word goes on (none:
+    nobody sings); within a word there is no rest.
+    """
     end = bars * grid.bar
-    spans = [min(after - start, LONGEST_STEPS) for start, after in pairwise(starts)]
+    longest = (
+        min(LONGEST_STEPS, max(int(LONGEST_SECONDS / grid.step_seconds), grid.beat))
+        if joined
+        else LONGEST_STEPS
+    )
+    spans = [
+        after - start if joined and joined[place] else min(after - start, longest)
+        for place, (start, after) in enumerate(pairwise(starts))
+    ]
     rest = end - starts[-1]
     if hold:
         return [*spans, rest]

@@ -89,6 +89,11 @@ class Singer:
         report(1.0)
         return Sung(samples, tuple(words), tuple(sung))
 
+    def unload(self) -> None:
+        """Give back the memory of what it is lent; the next song opens it again."""
+        self._network.unload()
+        self._phonemiser.unload()
+
     def _score(self, line: Line, octaves: int, draw: np.random.Generator, check: Check) -> _Score | None:
         text = phonemes_of(line, self._phonemiser, self._network.known)
         if not text.nuclei:

@@ -116,3 +116,14 @@ def test_the_beat_is_accented() -> None:
 @pytest.mark.parametrize("seed", [0, 2**63 - 1])
 def test_any_seed_of_a_request_will_do(seed: int) -> None:
     assert arrange(song(1), POP, seed)
+
+
+def test_what_is_sung_no_instrument_doubles() -> None:
+    low = replace(song(), notes=(*song().notes, note(50, 0, 1, "Ins"), note(52, 1, 2, "Ins")))
+    sung = [one for one in low.notes if one.voice == "Vocal"]
+    (lead,) = arrange(low, POP, 1, accompaniment=False, sung=sung)
+    assert lead.instrument == POP.band.lead  # which has nothing to do but the other voice
+    assert [strike.key for strike in lead.strikes] == [50, 52]
+    voice, other = arrange(low, POP, 1, accompaniment=False, sung=sung[4:])
+    assert (len(voice.strikes), voice.instrument) == (4, POP.band.lead)
+    assert other.instrument == POP.band.comp

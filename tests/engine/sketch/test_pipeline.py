@@ -1,21 +1,25 @@
 """The sketch model: what it makes of a request, and that a replay gives the same samples."""
 
 import io
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
 from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from engine.audio import decode, encode, integrated_loudness
-from engine.control import Uncontrolled
+from engine.control import Check, Uncontrolled, unchecked
 from engine.errors import InvalidRequest, ScoreError
 from engine.request import SketchRequest, SongRequest, read_sketch, read_song
-from engine.score import parse
+from engine.score import TimedNote, parse
 from engine.sketch.pipeline import SHORTEST_TRACK_SECONDS, SketchModel
 from engine.sketch.sampler import Sampler
 from engine.song_model import Expected, Plan
+from engine.words import Word
 from tests.engine.sketch.sounds import EXAMPLE
 
 SHORT = 'X:1\nM:4/4\nL:1/4\nQ:1/4=240\nK:Em\n%%text\nV:Vocal\n"Em"EGBG|"C"cGEC|"D"DFAF|"Em"E4|\n'
@@ -30,10 +34,51 @@ def sketch(**fields: Any) -> SketchRequest:
     return read_sketch({"lm_seed": 3, "seed": 5, **fields})
 
 
-@pytest.fixture(scope="module")
-def model(sampler: Sampler) -> SketchModel:
-    """A model that plays what the other tests' sampler has decoded."""
-    model = SketchModel()
+@dataclass(frozen=True, slots=True)
+class Hummed:
+    samples: NDArray[np.float32]
+    words: tuple[Word, ...]
+
+
+class Hummer:
+    """A singer that hums one tone for each note, so that tests need not wait for a network."""
+
+    def __init__(self) -> None:
+        self.asked: list[tuple[tuple[TimedNote, ...], float, int]] = []
+        self.unloaded = 0
+
+    def sing(
+        self,
+        notes: Sequence[TimedNote],
+        seconds: float,
+        seed: int,
+        check: Check = unchecked,
+        report: Callable[[float], None] = lambda done: None,
+    ) -> Hummed:
+        self.asked.append((tuple(notes), seconds, seed))
+        samples = np.zeros(round(seconds * 48_000), np.float32)
+        for place, note in enumerate(notes):
+            check()
+            report(place / len(notes))
+            part = samples[round(note.start * 48_000) : round(note.end * 48_000)]
+            part += 0.2 * np.sin(
+                np.arange(len(part)) * 2 * np.pi * 440 * 2 ** ((note.midi - 69) / 12) / 48_000
+            )
+        return Hummed(samples, tuple(Word(note.lyric, note.start, note.end) for note in notes))
+
+    def unload(self) -> None:
+        self.unloaded += 1
+
+
+@pytest.fixture
+def hummer() -> Hummer:
+    return Hummer()
+
+
+@pytest.fixture
+def model(sampler: Sampler, hummer: Hummer) -> SketchModel:
+    """A model that plays what the other tests' sampler has decoded, and hums."""
+    model = SketchModel(hummer)
     model._sampler = sampler
     return model
 
@@ -215,6 +260,68 @@ def test_stages_are_the_phases_in_the_order_they_are_entered(
     assert {(fractions[0], fractions[-1]) for _, fractions in entries} == {(0.0, 1.0)}
 
 
+def test_words_are_sung_and_told_in_the_replay(model: SketchModel, hummer: Hummer) -> None:
+    (track,) = model.generate(song(style="folk", lyrics=LYRICS, seed=9), Uncontrolled())
+    ((notes, seconds, seed),) = hummer.asked
+    assert [note.lyric for note in notes] == ["the", "morn-", "ing", "light", "is", "on", "the", "sea"]
+    assert (seconds, seed) == (track.seconds, 9)
+    words = track.replay["words"]
+    assert isinstance(words, list)
+    assert words[1] == {"word": "morn-", "start": round(notes[1].start, 3), "end": round(notes[1].end, 3)}
+    assert track.notes == ()
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"style": "folk, instrumental", "lyrics": LYRICS},
+        {"style": "folk"},
+        {"style": "folk", "lyrics": "[Verse]\n[Chorus]\n"},
+        {"abc": SHORT},
+        {"abc": SHORT + "w: la la la la\n", "style": "folk, no vocals"},
+    ],
+    ids=["instrumental", "no lyrics", "headings alone", "abc without words", "instrumental abc"],
+)
+def test_nobody_sings_where_there_are_no_words_or_none_are_wanted(
+    model: SketchModel, hummer: Hummer, fields: dict[str, Any]
+) -> None:
+    (track,) = model.generate(song(**fields), Uncontrolled())
+    assert not hummer.asked
+    assert "words" not in track.replay
+    assert "singing" not in [stage.phase for stage in model.stages(song(**fields))]
+
+
+def test_words_of_a_score_are_sung(model: SketchModel, hummer: Hummer) -> None:
+    (track,) = model.generate(song(abc=SHORT + "w: la la la la\n"), Uncontrolled())
+    assert len(hummer.asked[0][0]) == 4
+    assert "singing" in [stage.phase for stage in model.stages(song(abc=SHORT + "w: la la la la\n"))]
+    assert isinstance(track.replay["words"], list)
+
+
+def test_lyrics_in_a_script_that_the_voice_lacks_are_played_and_the_track_says_so(
+    model: SketchModel, hummer: Hummer
+) -> None:
+    (track,) = model.generate(song(style="folk", lyrics="[Verse]\n我想念夏天的海\n"), Uncontrolled())
+    assert not hummer.asked
+    (note,) = track.notes
+    assert "Chinese characters" in note
+    assert "instrument" in note
+    (english,) = model.generate(song(style="folk", lyrics=LYRICS), Uncontrolled())
+    assert len(hummer.asked) == 1
+    assert english.notes == ()
+
+
+def test_a_preview_sings_its_bars(model: SketchModel, hummer: Hummer) -> None:
+    track = model.preview(sketch(abc=SHORT + "w: la " * 13 + "\n", from_bar=2, bars=1), Uncontrolled())
+    assert len(hummer.asked[0][0]) == 4
+    assert hummer.asked[0][1] == track.seconds
+
+
+def test_unloading_unloads_the_voice(model: SketchModel, hummer: Hummer) -> None:
+    model.unload()
+    assert hummer.unloaded == 1
+
+
 def test_units_are_seconds_of_audio_within_the_duration(model: SketchModel) -> None:
     track = [Expected("rendering", 7), Expected("encoding", 7)]
     request = song(style="pop", duration=7, lm_batch_size=2, synth_batch_size=2)
@@ -222,6 +329,8 @@ def test_units_are_seconds_of_audio_within_the_duration(model: SketchModel) -> N
     assert model.stages(song(abc=SHORT, duration=7)) == track
     assert model.plan_stages(song(lyrics=LYRICS * 3, duration=300)) == [Expected("composing", 40)]
     assert model.plan_stages(song(abc=SHORT)) == []
+    sung = [Expected("singing", 7), *track]
+    assert model.stages(song(style="pop", duration=7, lyrics=LYRICS)) == [Expected("composing", 7), *sung]
     assert model.preview_stages(sketch(abc=SHORT, bars=2)) == [
         Expected("rendering", 5),
         Expected("encoding", 5),
