@@ -44,9 +44,9 @@ class SketchModel:
     rates_id = "sketch"
     latent_channels = 0
 
-    def __init__(self, voice: Voice | None = None) -> None:
+    def __init__(self, singer: Voice | None = None) -> None:
         self._sampler: Sampler | None = None
-        self._voice = voice
+        self._voice = singer
 
     def describe(self) -> dict[str, JsonValue]:
         """What a client is told: id, kind, a sentence, languages, operations, fields that differ from the defaults."""
