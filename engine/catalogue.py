@@ -7,6 +7,7 @@ from pydantic import JsonValue
 
 from engine.errors import InvalidRequest, MissingExtra, UnknownModel
 from engine.sketch.pipeline import SketchModel
+from engine.sketch.voice import Singer, SungNetwork
 from engine.song_model import SongCodec, SongModel
 from engine.sound_options import SoundOptions
 from engine.speech.kokoro import kokoro_speakers
@@ -126,18 +127,14 @@ def open_catalogue(options: Yue2Options | None, sound: SoundOptions | None = Non
     Raises CheckpointError, DeviceError, MissingExtra.
     """
     chosen = sound or SoundOptions()
+    threads, phonemiser = min(chosen.worker_threads, SPEECH_THREADS), Phonemiser()
+    further = kokoro_speakers(chosen.voices_folder, phonemiser, chosen.worker_threads)
     return Catalogue(
-        yue2=None if options is None else _open_yue2(options),
-        speech=[_open_speech(chosen)],
+        SketchModel(Singer(SungNetwork(threads), phonemiser)),
+        None if options is None else _open_yue2(options),
+        speech=[HibariSpeech(SpeechNetwork(threads), phonemiser, further)],
         transcription=[_open_transcription(chosen)],
     )
-
-
-def _open_speech(sound: SoundOptions) -> SpeechModel:
-    """The voice that comes along, and those of Kokoro that are here."""
-    network, phonemiser = SpeechNetwork(min(sound.worker_threads, SPEECH_THREADS)), Phonemiser()
-    further = kokoro_speakers(sound.voices_folder, phonemiser, sound.worker_threads)
-    return HibariSpeech(network, phonemiser, further)
 
 
 def _open_transcription(sound: SoundOptions) -> TranscriptionModel:

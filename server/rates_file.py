@@ -8,7 +8,7 @@ from server.jobs.rates import RateBook
 _NAME = "rates.json"
 # Priors count only until this machine's own speed is measured. The band's are seconds for each second of audio on a
 # 2-core machine.
-_SKETCH = {"composing": 0.0005, "rendering": 0.03, "encoding": 0.011}
+_SKETCH = {"composing": 0.0005, "singing": 0.015, "rendering": 0.03, "encoding": 0.011}
 # Of the voice that comes along seconds for each character, of the listener for each second of audio, on one core.
 _SOUND = {("hibari heart", "speaking"): 0.0012, ("whisper-tiny.en cpu int8", "listening"): 0.08}
 # Those of YuE2: seconds for each GiB, token or second of audio; rough, after the arithmetic and the bytes that each

@@ -9,6 +9,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from pydantic import BaseModel
 
 from engine.request import SongRequest
+from engine.sketch.performance import SINGING
 from engine.sketch.pipeline import COMPOSING
 from engine.sketch.sampler import PHASE
 from engine.speech.pipeline import SPEAKING
@@ -68,7 +69,7 @@ def test_the_defaults_of_sampling_are_documented() -> None:
 
 def test_every_phase_is_documented() -> None:
     documented = {code(row[0])[0] for row in table_rows(section(TEXT, "## A job"), 4)}
-    of_the_band = {COMPOSING, PHASE}
+    of_the_band = {COMPOSING, SINGING, PHASE}
     of_yue2 = {stages.SCORE, stages.SEMANTIC, stages.ACOUSTIC, stages.DECODING, stages.ANALYSING}
     assert documented == of_the_band | of_yue2 | {stages.ENCODING, LOADING, SPEAKING, LISTENING}
 
