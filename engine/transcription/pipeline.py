@@ -43,7 +43,7 @@ class WhisperTranscription:
         self._weights: Weights = packaged() if folder is None else weights_in(folder)
         self._device = device if device != "auto" else _present_device()
         self._compute_type = compute_type or ("float16" if self._device == "cuda" else "int8")
-        self._threads = threads or max(1, len(os.sched_getaffinity(0)) - 1)
+        self._threads = threads or max(1, _present_cores() - 1)
         self._whisper: Whisper | None = None
         self._detector: SpeechDetector | None = None
         self.id = self._weights.id
@@ -110,7 +110,7 @@ class WhisperTranscription:
         with self._windows(audio, control) as (stream, windows):
             while (window := windows.next()) is not None:
                 segments += scribe.write(window, windows, control.check_cancelled)
-                _report(control, window.stop, stream.seconds)
+                _report(control, windows.resumed, stream.seconds)
             seconds = windows.heard / RATE_HZ
         control.report(LISTENING, 1.0, seconds=int(seconds))
         blank = "" if language.code in UNSPACED else " "
@@ -143,6 +143,12 @@ class WhisperTranscription:
 
 def _present_device() -> str:
     return "cuda" if ctranslate2.get_cuda_device_count() > 0 else "cpu"
+
+
+def _present_cores() -> int:
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def _report(control: Control, sample: int, told: float | None) -> None:

@@ -5,10 +5,10 @@ from importlib import resources
 from typing import Final
 
 import numpy as np
-import onnxruntime
 from numpy.typing import NDArray
 
 from engine.errors import CheckpointError
+from engine.onnx import Network, open_network
 from engine.transcription.spans import FRAME_SAMPLES, Span, SpanFinder
 
 NAME: Final = "silero_vad_16k_sequence.onnx"
@@ -26,10 +26,7 @@ class SpeechDetector:
             raise CheckpointError(
                 f"engine/transcription/silero/{NAME} is damaged; check this project out again."
             )
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = options.inter_op_num_threads = 1
-        options.log_severity_level = 3
-        self._session = onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
+        self._session = open_network(content, 1)
 
     def recording(self) -> "RecordingSpeech":
         """For one recording, from its start."""
@@ -39,7 +36,7 @@ class SpeechDetector:
 class RecordingSpeech:
     """Owner of what the network remembers of one recording, and of samples that do not fill a frame yet."""
 
-    def __init__(self, session: onnxruntime.InferenceSession) -> None:
+    def __init__(self, session: Network) -> None:
         self._session = session
         self._finder = SpanFinder()
         self._hidden = np.zeros((1, 1, _STATE), np.float32)

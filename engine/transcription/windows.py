@@ -60,6 +60,11 @@ class Windows:
         """Samples read so far; the recording's length once there is no further window."""
         return self._sound_start + len(self._sound)
 
+    @property
+    def resumed(self) -> int:
+        """The sample up to which all has been written down."""
+        return self._resumed
+
     def next(self) -> Window | None:
         """The next window with speech in it; None at the end."""
         while (window := self._ready()) is None:
