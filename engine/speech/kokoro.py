@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import Final
 
 import numpy as np
-import onnxruntime
 from numpy.typing import NDArray
 
 from engine.control import Check, unchecked
 from engine.errors import CheckpointError
+from engine.onnx import Network, open_network, stoppable
 from engine.pinned import PinnedFile
 from engine.speech.kokoro_files import check_voice, voices_in
 from engine.speech.network import ALPHABET, RATE_HZ, with_output
@@ -56,7 +56,7 @@ class KokoroNetwork:
 
     def __init__(self, threads: int = 0) -> None:
         self._threads = threads or len(os.sched_getaffinity(0))
-        self._session: onnxruntime.InferenceSession | None = None
+        self._session: Network | None = None
         self._alphabet: dict[str, int] = {}
 
     def known(self, phonemes: str) -> str:
@@ -86,33 +86,24 @@ class KokoroNetwork:
         """Close the network; the next call opens it again."""
         self._session = None
 
-    def _opened(self) -> onnxruntime.InferenceSession:
+    def _opened(self) -> Network:
         if self._session is None:
-            options = onnxruntime.SessionOptions()
-            options.intra_op_num_threads = self._threads
-            options.inter_op_num_threads = 1
-            options.log_severity_level = 3
-            options.add_session_config_entry(
-                "session.intra_op.allow_spinning", "0"
-            )  # cores are shared with others
-            self._session = onnxruntime.InferenceSession(
-                joined(PARTS), options, providers=["CPUExecutionProvider"]
-            )
+            self._session = open_network(joined(PARTS), self._threads)
         return self._session
 
 
 def _watched(
-    session: onnxruntime.InferenceSession, inputs: dict[str, NDArray[np.generic]], check: Check
+    session: Network, inputs: dict[str, NDArray[np.generic]], check: Check
 ) -> Sequence[NDArray[np.generic]]:
     """Sound and durations, while `check` is asked every now and then; what it raises stops the network first."""
-    running = onnxruntime.RunOptions()
+    run = stoppable()
     with ThreadPoolExecutor(1, "kokoro") as threads:
-        work = threads.submit(session.run, ["audio", DURATIONS], inputs, running)
+        work = threads.submit(session.run, ["audio", DURATIONS], inputs, run)
         try:
             while wait([work], _CHECK_SECONDS).not_done:
                 check()
         finally:
-            running.terminate = True  # of no effect on what has ended
+            run.terminate = True  # of no effect on what has ended
     outputs: Sequence[NDArray[np.generic]] = work.result()
     return outputs
 

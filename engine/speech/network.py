@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-import onnxruntime
 from numpy.typing import NDArray
 
+from engine.onnx import Network, open_network
 from engine.pinned import PinnedFile
 
 RATE_HZ: Final = 24_000
@@ -59,7 +59,7 @@ class SpeechNetwork:
 
     def __init__(self, threads: int = 1) -> None:
         self._threads = threads
-        self._session: onnxruntime.InferenceSession | None = None
+        self._session: Network | None = None
         self._alphabet: dict[str, int] = {}
 
     def known(self, phonemes: str) -> str:
@@ -83,15 +83,11 @@ class SpeechNetwork:
         """Close the network; the next call opens it again."""
         self._session = None
 
-    def _opened(self) -> onnxruntime.InferenceSession:
+    def _opened(self) -> Network:
         if self._session is None:
             self._alphabet = json.loads(ALPHABET.verified().read_text("utf-8"))
-            options = onnxruntime.SessionOptions()
-            options.intra_op_num_threads = self._threads
-            options.inter_op_num_threads = 1
-            options.log_severity_level = 3
             graph = with_output(WEIGHTS.verified().read_bytes(), DURATIONS)
-            self._session = onnxruntime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
+            self._session = open_network(graph, self._threads)
         return self._session
 
 

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
+from engine.onnx import silence
 from engine.speech.alignment import shared_out
 from engine.speech.lexicon_files import verify
 from engine.speech.normalisation import said
@@ -83,6 +84,7 @@ class Phonemiser:
 
     def _opened(self) -> "G2P":
         if self._reader is None:
+            silence()  # which its reader of unknown words imports by itself
             from hibari.g2p import G2P
 
             verify(self._british)

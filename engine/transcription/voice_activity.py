@@ -74,8 +74,9 @@ class RecordingSpeech:
             return np.zeros(0, np.float32)
         before = np.concatenate([self._before[None], frames[:-1, -_CONTEXT:]])
         self._before = frames[-1, -_CONTEXT:].copy()
-        found, self._hidden, self._cell = self._session.run(
+        found, hidden, cell = self._session.run(
             ["speech_probs", "hn", "cn"],
             {"input": np.concatenate([before, frames], axis=1), "h": self._hidden, "c": self._cell},
         )
+        self._hidden, self._cell = np.asarray(hidden, np.float32), np.asarray(cell, np.float32)
         return np.asarray(found, np.float32).reshape(-1)

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-import onnxruntime
 from numpy.typing import NDArray
 
+from engine.onnx import Network, open_network
 from engine.speech.network import ALPHABET, FRAMES_A_STEP, WEIGHTS, Spectra, with_output
 
 Curve = NDArray[np.float32]
@@ -43,7 +43,7 @@ class SungNetwork:
 
     def __init__(self, threads: int = 1) -> None:
         self._threads = threads
-        self._session: onnxruntime.InferenceSession | None = None
+        self._session: Network | None = None
         self._alphabet: dict[str, int] = {}
 
     def known(self, phonemes: str) -> str:
@@ -84,23 +84,22 @@ class SungNetwork:
             _ENERGY: (still if energy is None else energy)[None].astype(np.float32),
         }
         ids = [_PAUSE_ID, *(self._alphabet[letter] for letter in phonemes), _PAUSE_ID]
-        feed = {"ids": np.array([ids], np.int64), "speed": np.ones(1, np.float32)}
+        feed: dict[str, NDArray[np.generic]] = {
+            "ids": np.array([ids], np.int64),
+            "speed": np.ones(1, np.float32),
+        }
         feed |= {_GIVEN[value][0]: curve for value, curve in given.items()}
-        return [np.asarray(output) for output in session.run(list(outputs), feed)]
+        return [np.asarray(output, np.float32) for output in session.run(list(outputs), feed)]
 
-    def _opened(self) -> onnxruntime.InferenceSession:
+    def _opened(self) -> Network:
         if self._session is None:
             self._alphabet = json.loads(ALPHABET.verified().read_text("utf-8"))
-            options = onnxruntime.SessionOptions()
-            options.intra_op_num_threads = self._threads
-            options.inter_op_num_threads = 1
-            options.log_severity_level = 3
             graph = WEIGHTS.verified().read_bytes()
             for value, (name, dimensions) in _GIVEN.items():
                 graph = with_input(graph, value, name, dimensions)
             for value in (_DURATIONS, _ENERGY):
                 graph = with_output(graph, value)
-            self._session = onnxruntime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
+            self._session = open_network(graph, self._threads)
         return self._session
 
 

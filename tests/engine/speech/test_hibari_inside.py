@@ -7,13 +7,13 @@ from pathlib import Path
 
 import hibari
 import numpy as np
-import onnxruntime
 import pytest
 from hibari import dsp
 from hibari.g2p import G2P
 from hibari.g2p.normalize import normalize
 from hibari.g2p.token import Tok
 
+from engine.onnx import open_network
 from engine.pinned import PinnedFile
 from engine.speech import lexicon_files
 from engine.speech.network import (
@@ -52,7 +52,7 @@ def test_files_of_the_network(pinned: PinnedFile) -> None:
 
 def test_inputs_and_outputs_of_the_network() -> None:
     graph = with_output(WEIGHTS.verified().read_bytes(), DURATIONS)
-    session = onnxruntime.InferenceSession(graph, providers=["CPUExecutionProvider"])
+    session = open_network(graph, 1)
     inputs = {value.name: value.type for value in session.get_inputs()}
     assert inputs == {"ids": "tensor(int64)", "speed": "tensor(float)"}, "the network has other inputs"
     names = [value.name for value in session.get_outputs()]
