@@ -79,7 +79,7 @@ def _body(payload: JsonValue | bytes) -> tuple[bytes | None, str]:
 
 @contextmanager
 def check_server(directory: Path, environ: Mapping[str, str] | None = None) -> Iterator[Server]:
-    """The product's queue, store and edge around an artificial worker; lets connections stall for two minutes."""
+    """The product with an artificial worker's routes beside its own; lets connections stall for two minutes."""
     arguments = [
         "-m",
         "tests.server.server_check",
@@ -89,6 +89,7 @@ def check_server(directory: Path, environ: Mapping[str, str] | None = None) -> I
         "0",
         "--timeout",
         "120",
+        "--sound",
     ]
     with announced(arguments, environ or {}) as server:
         yield server

@@ -12,7 +12,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -145,7 +145,7 @@ def turns_in_a_process(rounds: int) -> dict[str, list[float]]:
     return found
 
 
-def rows(samples: dict[str, Sequence[float]]) -> list[Row]:
+def rows(samples: Mapping[str, Sequence[float]]) -> list[Row]:
     """The table; speed is the best of the rounds, delay the median."""
     measured = (PRODUCT, BARE, by_processor(PRODUCT), by_processor(BARE))
     speeds = [Row(name, max(samples[name]), "x real time", BARS.get(name)) for name in measured]
@@ -173,7 +173,7 @@ def main() -> int:
     rounds = 15 if is_full(__doc__ or "") else 5
     report = begin("speech", "one core; speed the best of the rounds, delay their median")
     samples = {**turns_in_a_process(rounds), **over_http(rounds)}
-    return report.conclude(rows({**samples}), samples)
+    return report.conclude(rows(samples), samples)
 
 
 if __name__ == "__main__":

@@ -23,6 +23,7 @@ from engine.score import parse
 README = Path(__file__).parents[1] / "README.md"
 DOCUMENTED = "http://127.0.0.1:8000"
 SECTION = "## Make a song"
+LEAST_UNDERSTOOD = 0.3  # of the different words; a seed is drawn anew each time
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +33,8 @@ class Heard:
     seconds: float
     peak: float
     sections: tuple[str, ...]
+    words: tuple[str, ...] = ()  # that the replay says are sung
+    understood: str = ""  # what the server itself writes down of it
 
 
 def commands(heading: str) -> list[str]:
@@ -63,16 +66,37 @@ def typed(command: str, client: httpx2.Client, job_id: str = "") -> httpx2.Respo
 
 def first_song(client: httpx2.Client) -> Heard:
     """Make the README's song and listen to it. Raises AssertionError where it fails."""
-    submit, ask, fetch = commands(SECTION)
+    submit, ask, fetch = (command for command in commands(SECTION) if command.startswith("curl"))
     job_id = typed(submit, client).json()["id"]
     job = typed(ask, client, job_id).json()
     while job["status"] in ("queued", "running"):
         job = typed(ask, client, job_id).json()
     assert job["status"] == "done", job
-    samples, rate = decode(io.BytesIO(typed(fetch, client, job_id).content))
+    song = typed(fetch, client, job_id).content
+    samples, rate = decode(io.BytesIO(song))
     replay = json.loads(client.get("/job", params={"id": job_id, "replay": 0}).text)
     names = tuple(section.name.lower() for section in parse(replay["abc"]).sections)
-    return Heard(len(samples) / rate, float(np.abs(samples).max()), names)
+    words = tuple(word["word"] for word in replay["words"])
+    peak = float(np.abs(samples).max())
+    return Heard(len(samples) / rate, peak, names, words, written_down(client, song))
+
+
+def written_down(client: httpx2.Client, song: bytes) -> str:
+    """What the server's own transcription says of a song. Raises AssertionError where it fails."""
+    sent = client.post("/transcribe", content=song, headers={"Content-Type": "audio/mpeg"})
+    job_id = sent.raise_for_status().json()["id"]
+    job = client.get("/job", params={"id": job_id, "wait": 30}).json()
+    while job["status"] in ("queued", "running"):
+        job = client.get("/job", params={"id": job_id, "wait": 30}).json()
+    assert job["status"] == "done", job
+    return str(client.get("/job", params={"id": job_id, "result": 1}).json()["text"])
+
+
+def share_understood(heard: Heard) -> float:
+    """The share of the different words sung that are among those understood."""
+    sung = {word.lower().strip(",.!?") for word in heard.words}
+    understood = {word.lower().strip(",.!?") for word in heard.understood.split()}
+    return len(sung & understood) / max(1, len(sung))
 
 
 SHORT = {
@@ -129,7 +153,9 @@ def main() -> int:
     )
     if chosen.yue2:
         return 0 if 0 < heard.seconds <= 3 and heard.peak > 0 else 1
-    return 0 if heard.seconds > 5 and heard.peak > 0.1 and "verse" in heard.sections else 1
+    print(f"sung: {' '.join(heard.words)}; understood: {heard.understood}")
+    good = heard.seconds > 5 and heard.peak > 0.1 and "verse" in heard.sections
+    return 0 if good and share_understood(heard) >= LEAST_UNDERSTOOD else 1
 
 
 if __name__ == "__main__":

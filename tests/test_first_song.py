@@ -11,7 +11,16 @@ import httpx2
 import pytest
 import soundfile
 
-from tests.first_song import SECTION, commands, first_song, wait_for
+from tests.first_song import (
+    DOCUMENTED,
+    LEAST_UNDERSTOOD,
+    SECTION,
+    Heard,
+    commands,
+    first_song,
+    share_understood,
+    wait_for,
+)
 from tests.server.commands.hub_double import hub_double
 from tests.server.server_process import ServerProcess
 
@@ -20,11 +29,13 @@ TINY = Path(__file__).parent / "data" / "yue2"
 
 @pytest.mark.runtime
 def test_the_example_of_the_readme_gives_a_song_with_the_asked_sections(tmp_path: Path) -> None:
-    with ServerProcess(tmp_path / "output") as server:
+    with ServerProcess(tmp_path / "output", "--sound") as server:
         heard = first_song(server.client)
-    assert 5 < heard.seconds <= 31
+    assert 20 < heard.seconds <= 61
     assert 0.1 < heard.peak < 1
-    assert "verse" in heard.sections
+    assert {"verse", "chorus"} <= set(heard.sections)
+    assert " ".join(heard.words).lower().startswith("the rain is on the window pane the light is in the hall")
+    assert share_understood(heard) >= LEAST_UNDERSTOOD
 
 
 @pytest.mark.runtime
@@ -61,29 +72,51 @@ def test_yue2_sings_from_nothing_but_a_hub(tmp_path: Path) -> None:
     assert (tmp_path / "song.flac").read_bytes() == (tmp_path / "again.flac").read_bytes()
 
 
+def typed_lines(heading: str) -> list[list[str]]:
+    """The words of each command of a section of the README."""
+    lines = [line for block in commands(heading) for line in block.splitlines()]
+    return [words for line in lines if (words := shlex.split(line))[0] == ".venv/bin/yue2-studio"]
+
+
+def run_in(folder: Path, words: list[str], server: str = "") -> subprocess.CompletedProcess[str]:
+    """A command of the README; the server it names, or speaks with unasked, is ours."""
+    told = [server if word == DOCUMENTED else word for word in words[1:]]
+    at = ["--server", server] if words[1] == "status" else []
+    command = [sys.executable, "-m", "server", *told, *at]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120, check=False)
+
+
 @pytest.mark.runtime
 def test_the_command_line_of_the_readme_sings_and_shows_the_server(tmp_path: Path) -> None:
     (tmp_path / "words.txt").write_text("[Verse]\nThe lamps are lit along the quay\n")
-    with ServerProcess(tmp_path / "output") as server:
-        ended = []
-        for command in commands("## From the command line"):
-            for line in command.splitlines():
-                words = shlex.split(line)
-                assert words[0] == ".venv/bin/yue2-studio"
-                at = ["--server", server.url] if words[1] == "status" else []
-                typed = [sys.executable, "-m", "server", *words[1:], *at]
-                ended.append(
-                    subprocess.run(
-                        typed, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False
-                    )
-                )
-    assert [one.returncode for one in ended] == [0, 0], [one.stderr for one in ended]
+    lines = [*typed_lines(SECTION), *typed_lines("## From the command line")]
+    with ServerProcess(tmp_path / "output", "--sound") as server:
+        ended = [run_in(tmp_path, words, server.url) for words in lines]
+    assert [one.returncode for one in ended] == [0, 0, 0], [one.stderr for one in ended]
+    assert soundfile.info(tmp_path / "song.mp3").duration > 5
     assert soundfile.info(tmp_path / "song.flac").duration > 5
-    assert "8 of 8 places free" in ended[1].stdout
+    assert "8 of 8 places free" in ended[2].stdout
 
 
-def test_the_readme_shows_three_commands() -> None:
-    assert [command.split()[0] for command in commands(SECTION)] == ["curl"] * 3
+@pytest.mark.runtime
+def test_what_the_readme_says_is_written_down_again(tmp_path: Path) -> None:
+    said, printed, kept = (
+        run_in(tmp_path, words) for words in typed_lines("## Speak, and write down what is said")
+    )
+    assert [one.returncode for one in (said, printed, kept)] == [0, 0, 0], kept.stderr
+    assert printed.stdout.lower().startswith("the train leaves at half past")
+    assert "The train leaves at half past nine." in (tmp_path / "train.srt").read_text()
+    assert (tmp_path / "train.vtt").read_text().startswith("WEBVTT\n")
+
+
+def test_words_that_are_understood_are_counted_once() -> None:
+    heard = Heard(1.0, 1.0, (), ("Rain", "on", "rain", "roof,"), "the rain is on me")
+    assert share_understood(heard) == pytest.approx(2 / 3)
+
+
+def test_the_readme_shows_one_command_and_three_requests() -> None:
+    shown = [command.split()[0] for command in commands(SECTION)]
+    assert shown == [".venv/bin/yue2-studio", *["curl"] * 3]
 
 
 def test_a_server_that_never_answers_is_given_up() -> None:

@@ -17,7 +17,7 @@ from bench.sound.features import (
     onsets,
     similarity,
 )
-from bench.sound.songs import Song
+from bench.sound.songs import RATE_HZ, Song
 from engine.audio.loudness import integrated_loudness
 from engine.score import Timeline
 
@@ -26,11 +26,12 @@ PLACES: Final = 16  # a bar's rhythm is told in so many
 HOP: Final = 512
 
 Pairs = list[tuple[int, int]]
+Notes = list[tuple[int, float]]
 
 
 def beats_with_onset(song: Song) -> tuple[float, float]:
     """The share of the beats at which something begins, and the median distance of these onsets in ms."""
-    heard = onsets(song.grid, song.rate)
+    heard = onsets(song.grid, RATE_HZ)
     beats = np.asarray(song.score.beats)
     nearest = np.abs(beats[:, None] - heard[None, :]).min(axis=1)
     near = nearest <= ON_THE_BEAT_SECONDS
@@ -40,11 +41,9 @@ def beats_with_onset(song: Song) -> tuple[float, float]:
 def bar_similarity(song: Song) -> Grid:
     """How alike the bars sound (bars, bars): harmony and timbre together, −1 to 1."""
     spans, grid = list(song.score.bars), song.grid
-    harmony = np.log1p(chroma(grid, song.rate))
-    timbre = cepstra(grid, song.rate)
-    return (
-        similarity(by_spans(harmony, song.rate, spans)) + similarity(by_spans(timbre, song.rate, spans))
-    ) / 2
+    harmony = np.log1p(chroma(grid, RATE_HZ))
+    timbre = cepstra(grid, RATE_HZ)
+    return (similarity(by_spans(harmony, RATE_HZ, spans)) + similarity(by_spans(timbre, RATE_HZ, spans))) / 2
 
 
 def section_contrast(song: Song) -> tuple[float, float]:
@@ -87,29 +86,35 @@ def hook_recurrence(score: Timeline) -> float:
     if len(choruses) < 2 or not choruses[0]:
         return float("nan")
     first, later = choruses[0], choruses[1:]
-    return float(np.mean([len(first & one) / len(first) for one in later]))
+    return float(np.mean([_again(first, one) for one in later]))
 
 
-def _melody(score: Timeline, start: float, end: float) -> set[tuple[int, int]]:
-    """The first voice's notes in a section: key, and hundredths of a second from its start, to the nearest twentieth."""
+def _again(first: Notes, later: Notes) -> float:
+    """The share of the notes that are there again, within a twentieth of a second."""
+    kept = [any(key == other and abs(at - then) < 0.05 for other, then in later) for key, at in first]
+    return sum(kept) / len(kept)
+
+
+def _melody(score: Timeline, start: float, end: float) -> Notes:
+    """The first voice's notes in a section: key, and seconds from its start."""
     first = score.notes[0].voice if score.notes else ""
-    return {
-        (note.midi, round((note.start - start) * 20))
+    return [
+        (note.midi, note.start - start)
         for note in score.notes
         if note.voice == first and start - 0.01 <= note.start < end - 0.01
-    }
+    ]
 
 
 def loudness(song: Song) -> tuple[float, float]:
     """Integrated loudness in LUFS, and the highest sample in dBFS."""
     peak = 20 * np.log10(float(np.abs(song.samples).max()) + 1e-9)
-    return integrated_loudness(song.samples, song.rate), float(peak)
+    return integrated_loudness(song.samples, RATE_HZ), float(peak)
 
 
 def rhythm(song: Song) -> NDArray[np.float64]:
     """Where in a bar things begin (16,): the mean strength of onsets at each sixteenth of it, together 1."""
     strength = onset_strength(song.grid)
-    times = np.arange(len(strength)) * HOP / song.rate
+    times = np.arange(len(strength)) * HOP / RATE_HZ
     found = np.zeros(PLACES)
     for start, end in song.score.bars:
         inside = (times >= start) & (times < end)
@@ -121,9 +126,9 @@ def rhythm(song: Song) -> NDArray[np.float64]:
 def portrait(song: Song) -> NDArray[np.float64]:
     """What tells a genre (46,): tempo, density of onsets, rhythm in a bar, timbre and its change, balance."""
     grid = song.grid
-    timbre = cepstra(grid, song.rate)
-    density = len(onsets(grid, song.rate)) / song.score.duration
-    heads = [np.log2(song.tempo_bpm), density, np.log2(centroid(grid, song.rate))]
+    timbre = cepstra(grid, RATE_HZ)
+    density = len(onsets(grid, RATE_HZ)) / song.score.duration
+    heads = [np.log2(song.tempo_bpm), density, np.log2(centroid(grid, RATE_HZ))]
     return np.concatenate(
-        [heads, 10 * rhythm(song), timbre.mean(axis=1), timbre.std(axis=1)[:10], balance(grid, song.rate) / 5]
+        [heads, 10 * rhythm(song), timbre.mean(axis=1), timbre.std(axis=1)[:10], balance(grid, RATE_HZ) / 5]
     )

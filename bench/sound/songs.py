@@ -1,19 +1,25 @@
 """The songs that are measured: fifteen genres, words that stand in no example, as the product makes them."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import JsonValue
 
 from bench.sound.features import Grid, one_channel, spectrogram
-from engine.catalogue import Catalogue
 from engine.control import Uncontrolled
-from engine.request import read_song
-from engine.score import Timeline, parse, timeline
+from engine.score import Timeline, timeline
+from engine.sketch.compose import compose
+from engine.sketch.performance import Performance, perform
+from engine.sketch.sampler import Sampler
+from engine.sketch.style import read_style
+from engine.sketch.voice.network import SungNetwork
+from engine.sketch.voice.singer import Singer
+from engine.speech.phonemes import Phonemiser
 
+RATE_HZ: Final = 48_000
+SONG_SECONDS: Final = 80.0  # two verses and two choruses
+PORTRAIT_SECONDS: Final = 40.0  # what tells a genre is heard by then
 GENRES: Final = (
     "folk",
     "pop",
@@ -49,58 +55,41 @@ LYRICS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Song:
-    """A song as it was made: what was asked, its score in time, its sound, and when its words are sung."""
+    """A song as it was made: its score in time, and what is heard."""
 
     genre: str
-    lyrics: str
     score: Timeline
     tempo_bpm: float
-    samples: NDArray[np.float32]  # (N, 2)
-    rate: int
-    words: tuple[tuple[str, float, float], ...]
+    performance: Performance
+
+    @property
+    def samples(self) -> NDArray[np.float32]:
+        """The mix (N, 2) at 48 kHz."""
+        return self.performance.samples
 
     @property
     def grid(self) -> Grid:
-        """Its spectrogram, of both channels together."""
+        """The spectrogram of both channels together."""
         return spectrogram(one_channel(self.samples))
 
-
-def requests(seeds: int) -> Iterator[tuple[str, dict[str, JsonValue]]]:
-    """Genre and request of every song, in the order of the genres, each with so many seeds and as many lyrics."""
-    for genre in GENRES:
-        for seed in range(seeds):
-            yield (
-                genre,
-                {
-                    "style": genre,
-                    "lyrics": LYRICS[seed % len(LYRICS)],
-                    "model": "sketch",
-                    "duration": 75,
-                    "lm_seed": 100 + seed,
-                    "seed": 100 + seed,
-                },
-            )
+    @property
+    def lyrics(self) -> str:
+        """The words that are sung, in order."""
+        return " ".join(word.text for word in self.performance.words)
 
 
-def made(catalogue: Catalogue, genre: str, asked: dict[str, JsonValue]) -> Song:
-    """One song, made as the server makes it."""
-    request = read_song(asked)
-    track = next(iter(catalogue.model(request.model).generate(request, Uncontrolled())))
-    score = parse(str(track.replay["abc"]))
-    return Song(
-        genre,
-        request.lyrics,
-        timeline(score),
-        score.tempo_bpm,
-        track.samples,
-        track.sample_rate_hz,
-        tuple(_words(track.replay)),
-    )
+class Studio:
+    """Makes songs as the built-in band does; owner of its sampler and its singer."""
 
+    def __init__(self) -> None:
+        self._sampler = Sampler()
+        self._singer = Singer(SungNetwork(), Phonemiser())
 
-def _words(replay: dict[str, JsonValue]) -> Iterator[tuple[str, float, float]]:
-    words = replay.get("words")
-    for word in words if isinstance(words, list) else []:
-        match word:
-            case {"word": str(text), "start": float() | int() as start, "end": float() | int() as end}:
-                yield text, float(start), float(end)
+    def song(self, genre: str, number: int, seconds: float = SONG_SECONDS) -> Song:
+        """The song of that genre and number, which says its words and its seeds."""
+        score = compose(genre, LYRICS[number % len(LYRICS)], 100 + number, seconds)
+        played = timeline(score)
+        performance = perform(
+            played, read_style(genre), 100 + number, self._sampler, self._singer, Uncontrolled(), seconds
+        )
+        return Song(genre, played, score.tempo_bpm, performance)

@@ -22,9 +22,10 @@ from tests.architecture.test_requirements import is_collected
 HERE = "tests/architecture/test_docs_commands.py"
 SUNG = "tests/test_first_song.py::test_the_example_of_the_readme_gives_a_song_with_the_asked_sections"
 SHOWN = "tests/test_first_song.py::test_the_command_line_of_the_readme_sings_and_shows_the_server"
+WRITTEN = "tests/test_first_song.py::test_what_the_readme_says_is_written_down_again"
 UNDERSTOOD = "tests/server/routes/test_documented_calls.py::test_the_documented_calls_are_understood"
 PULLED = "tests/architecture/test_task_script.py::test_pull_puts_the_models_into_the_checkout"
-DOCTORED = "tests/architecture/test_task_script.py::test_doctor_looks_where_the_server_would"
+DOCTORED = "tests/architecture/test_task_script.py::test_doctor_and_voices_look_where_the_server_would"
 STARTED = "tests/architecture/test_task_script.py::test_start_puts_the_server_in_its_place"
 # The command as it stands in a document, and the test that tries it or checks what it relies on.
 CHECKED_BY = {
@@ -36,8 +37,13 @@ CHECKED_BY = {
     ),
     "./task doctor": DOCTORED,
     "curl -sS http://127.0.0.1:8000/synth -H 'Content-Type: application/json' "
-    '-d \'{"style": "folk, acoustic guitar, warm", "lyrics": "[Verse]\\nRain on the window\\nLight in the hall", '
-    '"duration": 30}\'': SUNG,
+    '-d \'{"style": "folk, acoustic guitar, warm", "lyrics": "[Verse]\\nThe rain is on the window pane\\nThe light is in the '
+    "hall\\n[Chorus]\\nSo come back home, come home again\\nCome home before the fall\"}'": SUNG,
+    ".venv/bin/yue2-studio sing --server http://127.0.0.1:8000 --style 'folk, acoustic guitar, warm' "
+    "--lyrics 'The rain is on the window pane, so come back home again' -o song.mp3": SHOWN,
+    ".venv/bin/yue2-studio say 'The train leaves at half past nine.' -o train.mp3 --words train.srt": WRITTEN,
+    ".venv/bin/yue2-studio transcribe train.mp3": WRITTEN,
+    ".venv/bin/yue2-studio transcribe train.mp3 -o train.vtt": WRITTEN,
     "curl -sS 'http://127.0.0.1:8000/job?id=ID&wait=30'": SUNG,
     "curl -sS http://127.0.0.1:8000/synth -F 'request=@replay.json;type=application/json' -F latents=@song.f32": UNDERSTOOD,
     "curl -sS 'http://127.0.0.1:8000/vae?op=encode' -H 'Content-Type: audio/flac' --data-binary @song.flac": UNDERSTOOD,
