@@ -4,12 +4,14 @@ import io
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 import soundfile
 from hibari import Hibari
 from numpy.typing import NDArray
 
+from engine.onnx import Network
 from engine.transcription.voice_activity import RecordingSpeech
 
 RATE_HZ = 24_000
@@ -42,7 +44,7 @@ class Loudness(RecordingSpeech):
     """Takes what is loud for speech."""
 
     def __init__(self) -> None:
-        super().__init__(None)
+        super().__init__(cast(Network, None))
 
     def probabilities(self, frames: NDArray[np.float32]) -> NDArray[np.float32]:
         loud: NDArray[np.bool_] = np.abs(frames).mean(axis=1) > 0.5
