@@ -9,15 +9,16 @@ from numpy.typing import NDArray
 from engine.score.model import TimedNote
 from engine.sketch.voice.network import Curve
 
-HOME_MIDI = (52, 66)  # between these the middle of a song lies; beyond, the song is sung in another octave
-LOWEST_MIDI, HIGHEST_MIDI = 40, 79  # beyond these a line is
+# Between these the middle of a song lies, around the 55 at which the voice speaks; else it is sung in another octave.
+HOME_MIDI = (47, 58)
+LOWEST_MIDI, HIGHEST_MIDI = 38, 79  # beyond these a line is
 GLIDE_SECONDS = 0.07  # from one note to the next, around the later one's start
 ADJACENT_SECONDS = 0.06  # notes this close are joined by a glide
 SCOOP_SEMITONES, SCOOP_SECONDS = 0.6, 0.05  # below a note that begins afresh; how fast that falls off
 LONG_SECONDS = 0.55  # notes with vibrato
-_VIBRATO_CENTS = 25.0
+_VIBRATO_CENTS = 27.0
 _VIBRATO_HZ = (5.2, 5.8)
-_DELAY_SECONDS, _RISE_SECONDS, _FALL_SECONDS = 0.25, 0.35, 0.12
+_DELAY_SECONDS, _RISE_SECONDS, _FALL_SECONDS = 0.2, 0.3, 0.1
 
 
 def home_octaves(notes: Sequence[TimedNote]) -> int:

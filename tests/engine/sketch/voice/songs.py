@@ -18,8 +18,8 @@ def melody(words: str, keys: list[int], seconds: list[float], start: float = 0.5
 
 
 SONG = [
-    *melody("The cap- tain sees a ship at sea", [55, 57, 59, 60, 59, 57, 55, 57], [0.3] * 7 + [1.0]),
-    *melody("Take me to the top", [60, 62, 60, 57, 59], [0.4, 0.4, 0.25, 0.25, 1.2], start=4.2),
+    *melody("The cap- tain sees a ship at sea", [52, 54, 56, 57, 56, 54, 52, 54], [0.3] * 7 + [1.0]),
+    *melody("Take me to the top", [57, 59, 57, 54, 56], [0.4, 0.4, 0.25, 0.25, 1.2], start=4.2),
 ]
 SECONDS = 7.5
 

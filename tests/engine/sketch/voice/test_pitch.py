@@ -49,10 +49,10 @@ def test_neighbours_are_joined_by_a_glide_and_others_are_not() -> None:
 
 def test_vibrato_comes_late_on_long_notes_and_keeps_its_bounds() -> None:
     line = _semitones(_note(60, 0.2, 2.8))
-    assert np.abs(line[_between(0.4, 0.5)] - 60).max() < 0.05
+    assert np.abs(line[_between(0.35, 0.4)] - 60).max() < 0.05
     swung = line[_between(1.0, 2.5)] - 60
-    assert 0.18 < swung.max() < 0.32
-    assert 0.18 < -swung.min() < 0.32
+    assert 0.2 < swung.max() < 0.32
+    assert 0.2 < -swung.min() < 0.32
     rises = np.flatnonzero((swung[:-1] < 0) & (swung[1:] >= 0))
     assert 5.0 < (len(rises) - 1) / (0.0125 * (rises[-1] - rises[0])) < 6.0
 
@@ -62,7 +62,7 @@ def test_octaves_lift_the_whole_curve() -> None:
     assert high - low == pytest.approx(12, abs=1e-4)
 
 
-@pytest.mark.parametrize("middle", [0, 20, 40, 50, 59, 66, 67, 80, 100, 127])
+@pytest.mark.parametrize("middle", [0, 20, 40, 46, 47, 58, 59, 67, 100, 127])
 def test_a_song_is_moved_to_where_the_voice_is_understood(middle: int) -> None:
     octaves = home_octaves([_note(middle, 0, 1)])
     assert HOME_MIDI[0] <= middle + 12 * octaves <= HOME_MIDI[1]
