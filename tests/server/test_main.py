@@ -261,11 +261,20 @@ def test_a_song_without_a_server(tmp_path: Path) -> None:
     ("number", "code", "sentence"),
     [(signal.SIGINT, 130, "Interrupted.\n"), (signal.SIGTERM, 143, "Ended by SIGTERM.\n")],
 )
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["sing", "--style", "folk", "-o", "{folder}/s.mp3"],
+        ["say", "Come home.", "-o", "{folder}/s.mp3", "--words", "{folder}/s.srt"],
+        ["transcribe", __file__, "-o", "{folder}/s.txt"],
+    ],
+    ids=lambda command: command[0],
+)
 def test_a_signal_cancels_on_the_server_and_leaves_no_file(
-    studio: Studio, tmp_path: Path, number: int, code: int, sentence: str
+    studio: Studio, tmp_path: Path, command: list[str], number: int, code: int, sentence: str
 ) -> None:
     studio.updates.extend([{"status": "running", "phase": "rendering", "progress": 0.1}] * 1000)
-    arguments = ["sing", "--server", studio.address, "--style", "folk", "-o", str(tmp_path / "s.mp3")]
+    arguments = [word.format(folder=tmp_path) for word in command] + ["--server", studio.address]
     with child(arguments, os.environ) as singing:
         assert studio.looked.wait(30)
         singing.send_signal(number)
