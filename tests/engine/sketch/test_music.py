@@ -76,7 +76,7 @@ def test_lines_breathe(genre: str) -> None:
 
 
 def test_beats_are_heard_and_sections_sound_alike(sampler: Sampler) -> None:
-    song = played(sampler, "pop", 0, 60)
+    song = played(sampler, "pop", 0, 75)
     share, off_ms = beats_with_onset(song)
     assert share > 0.9
     assert off_ms < 12
