@@ -61,12 +61,13 @@ class Pressed:
 
 def under_load(server: Server, seconds: float) -> Pressed:
     """Probe while everything happens at once; RuntimeError where some of it did not."""
+    recording = spoken(server)  # before all places for downloads are taken
     stored = server.submit("/check", PUBLICATION)
     server.finish(stored)
     with ExitStack() as load:
         halves = load.enter_context(held([half_open(server) for _ in range(HALF_OPEN)]))
         readers = load.enter_context(held([stalled(server, stored) for _ in range(STALLED)]))
-        feeders = load.enter_context(Feeders(server, spoken(server)))
+        feeders = load.enter_context(Feeders(server, recording))
         feeders.settle()
         probed, counts = probed_through_bursts(server, seconds)
         counts["stalled downloads held"] = still_open(server, readers)

@@ -117,10 +117,13 @@ class Feeders:
 
 
 def spoken(server: Server) -> bytes:
-    """A WAV file of a minute of speech, said by the server itself."""
+    """A WAV file of a minute of speech, said by the server itself; RuntimeError where it cannot be had."""
     id = server.submit("/speech", SPEECH)
     server.finish(id)
-    return server.ask("GET", f"/job?id={id}&track=0")[1]
+    status, recording = server.ask("GET", f"/job?id={id}&track=0")
+    if status != http.client.OK:
+        raise RuntimeError(f"the speech was answered {status}: {recording[:200]!r}")
+    return recording
 
 
 def keep_in_flight(

@@ -53,7 +53,7 @@ WEIGHT = "weight above import, mp3 included"
 SONG_BARS = {
     "song of three minutes with its mp3": Bar(10.0),
     WEIGHT: Bar(500.0),
-    "preview of 16 bars, a note edited": Bar(0.3),
+    "preview of 16 bars, a note edited": Bar(1.0),
 }
 UNITS = {WEIGHT: "MB", "length of the song": "s of audio"}
 

@@ -22,6 +22,7 @@ from engine.audio.loudness import integrated_loudness
 from engine.score import Timeline
 
 ON_THE_BEAT_SECONDS: Final = 0.05
+VOCAL: Final = "Vocal"
 PLACES: Final = 16  # a bar's rhythm is told in so many
 HOP: Final = 512
 
@@ -90,18 +91,27 @@ def hook_recurrence(score: Timeline) -> float:
 
 
 def _again(first: Notes, later: Notes) -> float:
-    """The share of the notes that are there again, within a twentieth of a second."""
-    kept = [any(key == other and abs(at - then) < 0.05 for other, then in later) for key, at in first]
+    """The share of the notes that are there again, within a tenth of a beat."""
+    kept = [any(key == other and abs(at - then) < 0.1 for other, then in later) for key, at in first]
     return sum(kept) / len(kept)
 
 
 def _melody(score: Timeline, start: float, end: float) -> Notes:
-    """The first voice's notes in a section: key, and seconds from its start."""
-    first = score.notes[0].voice if score.notes else ""
+    """The singer's notes in a section, or the first voice's where nobody sings: key, and beats from its start.
+
+    Beats, since the last section may slow down.
+    """
+    voices = list(dict.fromkeys(note.voice for note in score.notes))
+    sung = VOCAL if VOCAL in voices else voices[0] if voices else ""
+    beats = np.asarray(score.beats)
+
+    def beat(seconds: float) -> float:
+        return float(np.interp(seconds, beats, np.arange(len(beats))))
+
     return [
-        (note.midi, note.start - start)
+        (note.midi, beat(note.start) - beat(start))
         for note in score.notes
-        if note.voice == first and start - 0.01 <= note.start < end - 0.01
+        if note.voice == sung and start - 0.01 <= note.start < end - 0.01
     ]
 
 
