@@ -1,5 +1,7 @@
 """Whisper by CTranslate2."""
 
+from pathlib import Path
+
 import ctranslate2
 import numpy as np
 import pytest
@@ -49,9 +51,9 @@ def test_draws_are_the_same_after_a_new_beginning(whisper: Whisper, window: Enco
     assert drawn[0] != whisper.attempt(window, [whisper.text.start], 1.0).tokens
 
 
-def test_a_folder_without_a_model_is_refused(tmp_path: pytest.TempPathFactory) -> None:
+def test_a_folder_without_a_model_is_refused(tmp_path: Path) -> None:
     with pytest.raises(CheckpointError, match=r"cannot open the model in .*; fetch it again"):
-        Whisper(Weights("whisper-x", tmp_path, ("en",), False), "cpu", "int8", 1)  # type: ignore[arg-type]
+        Whisper(Weights("whisper-x", tmp_path, ("en",), False), "cpu", "int8", 1)
 
 
 @pytest.mark.parametrize(
