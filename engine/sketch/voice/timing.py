@@ -27,8 +27,9 @@ _PAUSE_STEPS = 6  # before the first sound
 _END_STEPS = (10, 2)  # of the full stop and the pause behind
 _ROOM = 1.15  # consonants are sung a little longer than spoken
 _MOST_CONSONANTS = 0.6  # of a note
-_EBB = 0.0  # of the way from a held vowel's loudest to its end
-_MARK_SHARE = 0.85  # of a vowel's time that goes to its stress mark, where the network draws the vowel out
+_RISE_FRAMES, _FALL_FRAMES = 8, 10  # of a held vowel at most, before and after its loudest
+# A vowel is drawn out on its stress mark; at its letter the network is on the way to what follows.
+_MOST_LETTER_STEPS, _LETTER_SHARE = 4, 0.3
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,8 +86,8 @@ def _syllable(natural: Steps, vowel: int, total: int) -> Steps:
     consonants = natural[vowel + 1 :] * _ROOM
     asked = min(round(float(consonants.sum())), int(_MOST_CONSONANTS * total))
     held = total - asked
-    marked = min(max(round(held * _MARK_SHARE), 1), max(held - 1, 0)) if vowel else 0
-    inner = [marked, held - marked] if vowel else [held]
+    letter = min(int(natural[vowel]), _MOST_LETTER_STEPS, round(held * _LETTER_SHARE))
+    inner = [held - letter, letter] if vowel else [held]
     return np.concatenate([inner, apportioned(consonants, asked)]).astype(np.int64)
 
 
@@ -123,9 +124,11 @@ def spoken_frames(text: Text, drawn: Plan, energy: Curve) -> Times:
         longer = (sung[end] - sung[phoneme]) - (spoken[end] - spoken[phoneme])
         if longer > 1:
             peak = _loudest(energy, spoken[phoneme], spoken[end])
-            ebbed = peak + _EBB * (spoken[end] - peak)
-            frames += [sung[phoneme] + peak - spoken[phoneme], sung[end] - (spoken[end] - ebbed)]
-            places += [peak, ebbed]
+            frames += [
+                sung[phoneme] + min(peak - spoken[phoneme], _RISE_FRAMES),
+                sung[end] - min(spoken[end] - peak, _FALL_FRAMES),
+            ]
+            places += [peak, peak]
     order = np.maximum.accumulate(np.array(frames)) + 1e-6 * np.arange(len(frames))
     mapped = np.interp(np.arange(drawn.frames), order, places)
     return np.clip(mapped, 0, len(energy) - 1)
