@@ -146,9 +146,7 @@ def test_what_is_no_code_is_in_the_package() -> None:
     patterns = project["tool"]["setuptools"]["package-data"]["engine"]
     kept = {path for pattern in patterns for path in (ROOT / "engine").glob(pattern)}
     there = {
-        path
-        for path in (ROOT / "engine").rglob("*")
-        if path.is_file() and path.suffix not in (".py", ".pyc")
+        path for path in (ROOT / "engine").rglob("*") if path.is_file() and path.suffix not in (".py", ".pyc")
     }
     assert there
     assert there - kept == set()
@@ -170,4 +168,6 @@ def test_every_package_with_weights_is_noticed() -> None:
     pinned = [line.partition("==") for line in wanted if "==" in line]  # weights are used as they were tried
     told = (ROOT / "THIRD_PARTY_NOTICES.md").read_text(encoding="utf-8")
     assert pinned
-    assert [name for name, _, version in pinned if name.rstrip("1234-") not in told or version not in told] == []
+    assert [
+        name for name, _, version in pinned if name.rstrip("1234-") not in told or version not in told
+    ] == []
