@@ -2,7 +2,7 @@
 
 `python -m bench.health [--full]`. In each round a process of its own probes a bare server, then the idle product, then
 the product while, for the whole round: songs of three minutes are sung and played one after another, a minute of text is
-spoken, a minute of speech written down, results of 200 MB published, and pure-Python jobs run, in turns on the one worker; 8 synchronous requests wait; every two seconds
+spoken, twenty seconds of speech written down, results of 200 MB published, and pure-Python jobs run, in turns on the one worker; 8 synchronous requests wait; every two seconds
 32 posts arrive together and are refused; 4 downloads are stalled; 50 connections have sent half a request. The table
 counts what there was of it, in the round that had least. A probe is planned every 5 ms and timed from that instant (`bench.probe`), so a
 stall counts for all the probes that it delays.
@@ -111,7 +111,7 @@ def counts_of_work(feeders: Feeders, probed: Probed) -> dict[str, float]:
 
 def main() -> int:
     """Measure in turns and hold the best round against the bars; each round has a fresh server."""
-    rounds, seconds = (5, 45.0) if is_full(__doc__ or "") else (2, 30.0)
+    rounds, seconds = (5, 45.0) if is_full(__doc__ or "") else (2, 40.0)
     report = begin("health", METHOD)
     turns: dict[str, list[Probed]] = {"bare": [], "idle": [], BUSY: []}
     counts: list[dict[str, float]] = []

@@ -33,11 +33,9 @@ SONG: dict[str, JsonValue] = {
     "lyrics": "[Verse]\nThe river runs below the hill\nThe mill is old the wheel is still\n" * 8,
     "duration": 180,
 }
-SPEECH: dict[str, JsonValue] = {
-    "text": "The ferry leaves at half past nine, and the last bus waits for it on the other side of the bay. "
-    * 12,
-    "output_format": "wav16",
-}
+SAID = "The ferry leaves at half past nine, and the last bus waits for it on the other side of the bay. "
+SPEECH: dict[str, JsonValue] = {"text": SAID * 12, "output_format": "wav16"}
+RECORDED: dict[str, JsonValue] = {"text": SAID * 4, "output_format": "wav16"}
 PUBLICATION: dict[str, JsonValue] = {"seconds": 0, "mode": "write", "bytes": RESULT_BYTES}
 SPINNING: dict[str, JsonValue] = {"seconds": 0.1, "mode": "spin", "bytes": 1000}
 FILLING: dict[str, JsonValue] = {"seconds": 0, "bytes": 1}
@@ -117,8 +115,8 @@ class Feeders:
 
 
 def spoken(server: Server) -> bytes:
-    """A WAV file of a minute of speech, said by the server itself; RuntimeError where it cannot be had."""
-    id = server.submit("/speech", SPEECH)
+    """A WAV file of twenty seconds of speech, said by the server itself; RuntimeError where it cannot be had."""
+    id = server.submit("/speech", RECORDED)
     server.finish(id)
     status, recording = server.ask("GET", f"/job?id={id}&track=0")
     if status != http.client.OK:
