@@ -15,9 +15,9 @@ from engine.score.model import TimedNote
 from engine.sketch.fourier import Mono, fast_length
 
 CELL_FRAMES: Final = 240
-VOICE_OVER_BAND_LU: Final = 3.0  # before the band steps back
-DUCK_DB: Final = 5.0
-CARVE_DB: Final = 5.0  # more, around 2.2 kHz
+VOICE_OVER_BAND_LU: Final = 1.5  # before the band steps back
+DUCK_DB: Final = 4.0
+CARVE_DB: Final = 4.0  # more, around 2.2 kHz
 _CELL_SECONDS = 0.005
 _ATTACK_SECONDS, _RELEASE_SECONDS = 0.03, 0.2
 _AHEAD_CELLS = 6  # the band makes room before a word begins
