@@ -1,7 +1,7 @@
 """How promptly /health answers while everything happens at once.
 
 `python -m bench.health [--full]`. In each round a process of its own probes a bare server, then the idle product, then
-the product while, for the whole round: songs of three minutes are sung and played one after another, a minute of text is
+the product while, for the whole round: songs of a minute and a half are sung and played one after another, a minute of text is
 spoken, twenty seconds of speech written down, results of 200 MB published, and pure-Python jobs run, in turns on the one worker; 8 synchronous requests wait; every two seconds
 32 posts arrive together and are refused; 4 downloads are stalled; 50 connections have sent half a request. The table
 counts what there was of it, in the round that had least. A probe is planned every 5 ms and timed from that instant (`bench.probe`), so a

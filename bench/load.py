@@ -30,8 +30,8 @@ RETRY_SECONDS = 0.02
 SETTLE_SECONDS = 30.0
 SONG: dict[str, JsonValue] = {
     "style": "folk, 96 BPM, acoustic guitar",
-    "lyrics": "[Verse]\nThe river runs below the hill\nThe mill is old the wheel is still\n" * 8,
-    "duration": 180,
+    "lyrics": "[Verse]\nThe river runs below the hill\nThe mill is old the wheel is still\n" * 4,
+    "duration": 90,
 }
 SAID = "The ferry leaves at half past nine, and the last bus waits for it on the other side of the bay. "
 SPEECH: dict[str, JsonValue] = {"text": SAID * 12, "output_format": "wav16"}
