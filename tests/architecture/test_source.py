@@ -21,7 +21,8 @@ PRODUCT_SOURCES = sources(*PRODUCT)
 TEST_SOURCES = sources("tests")
 # Spelled apart, so that this file does not hold what it forbids.
 SWITCHED_OFF = re.compile("no" + "qa|type: " + "ignore|pragma: no cover")
-LEFT_BEHIND = re.compile(r"\b(TO" + r"DO|FIX" + r"ME|XX" + r"X|HA" + r"CK)\b")
+# The mark of three crosses only in comments: a drummer's pattern may have it.
+LEFT_BEHIND = re.compile(r"\b(TO" + r"DO|FIX" + r"ME|HA" + r"CK)\b|#.*\bXX" + r"X\b")
 SLEEPS = re.compile(r"\bsle" + r"ep\(")
 
 
