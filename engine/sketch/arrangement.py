@@ -79,7 +79,7 @@ def _melodies(
     for place, (name, instrument) in enumerate(zip(names, _cast(style, len(names)), strict=True)):
         strikes = tuple(_sung(voices[name], timeline, check))
         if place == 0:
-            strikes = _within_reach(strikes, instrument) if style.register == "low" else strikes
+            strikes = _within_reach(strikes, instrument)
             yield name, Part(instrument, lead_db, 0.0, 0.2, strikes, exact=True)
         else:
             pan = (0.2, -0.3, 0.35, -0.15)[place % 4]

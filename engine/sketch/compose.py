@@ -230,7 +230,8 @@ def _fill(last: Tone, place: Place, dice: Random) -> list[Tone]:
     silent = last.start + last.span - place.start
     begin = -(-silent // grid.beat) * grid.beat
     count = min((place.bars * grid.bar - begin) // EIGHTH, MOST_FILL_TONES)
-    if place.bars * grid.bar - silent < FILL_ROOM or dice.random() > FILL_CHANCE:
+    room = place.bars * grid.bar - silent
+    if room < FILL_ROOM or (dice.random() > FILL_CHANCE and room <= grid.bar):
         return []
     rising, first = dice.random() < 0.5, dice.randrange(2)
     tones: list[Tone] = []

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from math import ceil
 from operator import itemgetter
 from types import MappingProxyType
 
@@ -19,7 +20,10 @@ DRAWL = 0.4  # what each step of a syllable without stress costs
 LONGEST_SECONDS = 1.1  # of a sung syllable inside a line
 SLOWEST_SECONDS = 0.6  # of a syllable on average, before a line ends sooner than it could
 NEUTRAL_STRENGTH = 2.6  # places above it draw stressed syllables, those below the others
-CLOSING_STEPS = 6  # what a phrase keeps for its last syllable and a breath
+CLOSING_STEPS, CLOSING_SECONDS = (
+    6,
+    0.7,
+)  # what a phrase keeps at most, and at least, for its last syllable and a breath
 LONGEST_STEPS, LONGEST_CLOSE, BREATH = 12, 8, 4
 ANCHORS: Mapping[Meter, tuple[int, ...]] = MappingProxyType(
     {
@@ -77,6 +81,11 @@ class Grid:
         """Length of a bar."""
         return self.bar * self.step_seconds
 
+    @property
+    def closing(self) -> int:
+        """Steps that a phrase keeps for its last syllable and a breath; slow songs need fewer."""
+        return min(max(ceil(CLOSING_SECONDS / self.step_seconds), BREATH), CLOSING_STEPS)
+
     def strength(self, step: int) -> float:
         """How much a place draws a syllable: bar lines most, then anchors, beats, eighths, sixteenths."""
         place = step % self.bar
@@ -95,7 +104,7 @@ class Grid:
     def endings(self, bars: int) -> list[int]:
         """Where the last syllable of a phrase may begin, earliest first; never empty."""
         end = bars * self.bar
-        for room in (CLOSING_STEPS, EIGHTH):
+        for room in (self.closing, EIGHTH):
             places = [place for place in self.strong_places(bars) if place and end - place >= room]
             if places:
                 return places
@@ -130,13 +139,11 @@ def onsets(
     tail = [last]
     if count > 2 and pulls[-1] < 0.5 < pulls[-2]:
         room = bars * grid.bar - last
-        tail = [last, last + (grid.beat if room - grid.beat >= CLOSING_STEPS else EIGHTH)]
+        tail = [last, last + (grid.beat if room - grid.beat >= grid.closing else EIGHTH)]
     lead = upbeat and last >= 2 * slot and count > len(tail)
     begin = _first_place(grid, last, count - len(tail), slot, lead=lead) if stresses else 0
-    head = [begin + slot] if lead and begin + slot < last else []
-    places = range(begin + slot * (lead + len(head)), last, slot)
-    free = pulls[len(head) : count - len(tail)]
-    return [*head, *_placed(grid, free, places, weights, last), *tail]
+    places = range(begin + slot * lead, last, slot)
+    return [*_placed(grid, pulls[: count - len(tail)], places, weights, last), *tail]
 
 
 def _first_place(grid: Grid, last: int, before: int, slot: int, *, lead: bool) -> int:
@@ -210,10 +217,9 @@ def lengths(
         if joined
         else LONGEST_STEPS
     )
-    spans = [
-        after - start if joined and joined[place] else min(after - start, longest)
-        for place, (start, after) in enumerate(pairwise(starts))
-    ]
+    gaps = [after - start for start, after in pairwise(starts)]
+    held = [(joined and joined[place]) or gap <= longest + 1 for place, gap in enumerate(gaps)]
+    spans = [gap if whole else min(gap, longest) for gap, whole in zip(gaps, held, strict=True)]
     rest = end - starts[-1]
     if hold:
         return [*spans, rest]

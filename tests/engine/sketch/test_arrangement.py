@@ -87,7 +87,7 @@ def test_machines_keep_time() -> None:
 
 @pytest.mark.parametrize(
     ("style", "raised"),
-    [("flute, folk, male vocal", 12), ("cello lead, male vocal", 0), ("flute, folk", 0)],
+    [("flute, folk, male vocal", 12), ("cello lead, male vocal", 0), ("flute, folk", 12)],
 )
 def test_a_low_voice_is_led_where_the_instrument_can_play_it(style: str, raised: int) -> None:
     (lead,) = arrange(melody(note(50, 0, 1), note(62, 1, 2)), read_style(style), 1, accompaniment=False)
@@ -119,11 +119,11 @@ def test_any_seed_of_a_request_will_do(seed: int) -> None:
 
 
 def test_what_is_sung_no_instrument_doubles() -> None:
-    low = replace(song(), notes=(*song().notes, note(50, 0, 1, "Ins"), note(52, 1, 2, "Ins")))
+    low = replace(song(), notes=(*song().notes, note(60, 0, 1, "Ins"), note(62, 1, 2, "Ins")))
     sung = [one for one in low.notes if one.voice == "Vocal"]
     (lead,) = arrange(low, POP, 1, accompaniment=False, sung=sung)
     assert lead.instrument == POP.band.lead  # which has nothing to do but the other voice
-    assert [strike.key for strike in lead.strikes] == [50, 52]
+    assert [strike.key for strike in lead.strikes] == [60, 62]
     voice, other = arrange(low, POP, 1, accompaniment=False, sung=sung[4:])
     assert (len(voice.strikes), voice.instrument) == (4, POP.band.lead)
     assert other.instrument == POP.band.comp

@@ -293,3 +293,13 @@ def test_syllables_have_a_length_that_is_understood_and_words_no_rests(style: st
             assert one.end - one.start >= 0.13
             assert not inside or after.start == pytest.approx(one.end)
             assert after.start - one.end > 0.05 or one.end - one.start <= 1.5
+
+
+def test_slow_lines_fill_their_bars_and_an_upbeat_is_short() -> None:
+    text = "[Verse]\nA paper boat along the drain\nA penny in my shoe\nThe city hums beneath the rain\n"
+    score = compose("lullaby, 72 bpm, 3/4", text, 4, 300)
+    starts = [section.bar for section in score.sections]
+    assert starts[2] - starts[1] == 8  # two bars a line, and two more for a period
+    ups = [note for note in timeline(score).notes if note.lyric in ("A", "The")]
+    assert len(ups) == 3
+    assert max(note.end - note.start for note in ups) < 0.65
