@@ -18,6 +18,7 @@ import psutil
 from pydantic import JsonValue
 
 from bench.processes import Server
+from bench.sound.texts import PARAGRAPHS
 
 RESULT_BYTES = 200_000_000
 SYNCHRONOUS = 8
@@ -35,7 +36,7 @@ SONG: dict[str, JsonValue] = {
 }
 SAID = "The ferry leaves at half past nine, and the last bus waits for it on the other side of the bay. "
 SPEECH: dict[str, JsonValue] = {"text": SAID * 12, "output_format": "wav16"}
-RECORDED: dict[str, JsonValue] = {"text": SAID * 4, "output_format": "wav16"}
+RECORDED: dict[str, JsonValue] = {"text": " ".join(PARAGRAPHS[:2]), "output_format": "wav16"}
 PUBLICATION: dict[str, JsonValue] = {"seconds": 0, "mode": "write", "bytes": RESULT_BYTES}
 SPINNING: dict[str, JsonValue] = {"seconds": 0.1, "mode": "spin", "bytes": 1000}
 FILLING: dict[str, JsonValue] = {"seconds": 0, "bytes": 1}
