@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 from pydantic import JsonValue
 
-from engine.control import Control
+from engine.control import Check, Control
 from engine.errors import InvalidRequest
 from engine.song_model import Expected
 from engine.speech.joining import evened, faded, heard, pause
@@ -89,7 +89,7 @@ class HibariSpeech:
         draw = np.random.default_rng(request.seed if request.seed >= 0 else None)
         total = max(len(request.text), 1)
         elapsed, said = 0.0, 0
-        for piece, last in _with_last(_pieces(request.text, speaker)):
+        for piece, last in _with_last(_pieces(request.text, speaker, control.check_cancelled)):
             control.check_cancelled()
             utterance = speaker.voice.utter(piece.words, request.speed, draw, control.check_cancelled)
             spoken = _placed(piece, utterance, elapsed, request.speed, last)
@@ -125,9 +125,11 @@ def _told(card: VoiceCard) -> JsonValue:
     }
 
 
-def _pieces(text: str, speaker: Speaker) -> Iterator[_Piece]:
+def _pieces(text: str, speaker: Speaker, check: Check) -> Iterator[_Piece]:
+    """Calls `check` before each sentence, since many in a row may have nothing to say."""
     characters = 0
     for sentence in sentences(text):
+        check()
         characters += len(sentence.text) + 1
         words = _closed(speaker.reader.read(sentence.text), sentence)
         parts = [part for part in pieces(words, speaker.voice.most_phonemes) if any(w.phonemes for w in part)]

@@ -174,10 +174,18 @@ def test_progress_is_told_sentence_by_sentence(model: HibariSpeech) -> None:
 
 
 def test_it_stops_between_sentences(model: HibariSpeech) -> None:
-    spoken = model.speak(SpeechRequest(text="One. Two. Three.", seed=1), Told(stop_after=1))
+    spoken = model.speak(SpeechRequest(text="One. Two. Three.", seed=1), Told(stop_after=3))
     assert next(spoken).words[0].text == "One"
     with pytest.raises(Stopped):
         next(spoken)
+
+
+def test_it_stops_while_nothing_is_said(model: HibariSpeech) -> None:
+    silent = SpeechRequest.model_construct(text="One. " + "!? " * 5000, voice="", speed=1.0, seed=1)
+    told = Told(stop_after=3)
+    with pytest.raises(Stopped):
+        next(model.speak(silent, told))
+    assert not told.reports
 
 
 def test_an_endless_word_is_said_in_pieces(model: HibariSpeech) -> None:
