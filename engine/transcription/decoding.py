@@ -41,7 +41,7 @@ def decode(
         check()
         circling = bool(tried) and tried[-1].compression_ratio > MOST_COMPRESSION
         attempt = whisper.attempt(encoded, prompt, degree, _NO_REPEAT if circling else 0)
-        tried.append(_measured(whisper, attempt))
+        tried.append(measured(whisper, attempt))
         if _silent(attempt):
             return Decoded(attempt, (), 0.0)
         if _good(tried[-1]):
@@ -51,7 +51,8 @@ def decode(
     return best if straight else _unlooped(whisper, best)
 
 
-def _measured(whisper: Whisper, attempt: Attempt) -> Decoded:
+def measured(whisper: Whisper, attempt: Attempt) -> Decoded:
+    """An attempt, and how much its text repeats itself."""
     return Decoded(attempt, attempt.tokens, compression_ratio(whisper.text.text(attempt.tokens).strip()))
 
 

@@ -16,6 +16,7 @@ from engine.song_model import Expected
 from engine.transcription.detection import Language, detect
 from engine.transcription.features import RATE_HZ
 from engine.transcription.languages import NAMES, UNSPACED, language_code
+from engine.transcription.progress import Progress
 from engine.transcription.scribe import Scribe
 from engine.transcription.voice_activity import SpeechDetector
 from engine.transcription.weights import Weights, packaged, weights_in
@@ -25,7 +26,6 @@ from engine.transcription_model import Segment, Transcript
 from engine.transcription_request import MOST_SECONDS, TranscriptionRequest
 
 LISTENING: Final = "listening"
-_UNTOLD_SECONDS: Final = 60.0  # of files that do not say how long they are, as much again is thought to come
 _FIELD: Final = "audio"
 
 
@@ -108,9 +108,10 @@ class WhisperTranscription:
         scribe = Scribe(whisper, request, language)
         segments: list[Segment] = []
         with self._windows(audio, control) as (stream, windows):
-            while (window := windows.next()) is not None:
+            progress = Progress(control, LISTENING, windows, stream.seconds)
+            while (window := windows.next(progress.tell)) is not None:
                 segments += scribe.write(window, windows, control.check_cancelled)
-                _report(control, windows.resumed, stream.seconds)
+                progress.tell()
             seconds = windows.heard / RATE_HZ
         control.report(LISTENING, 1.0, seconds=int(seconds))
         blank = "" if language.code in UNSPACED else " "
@@ -149,9 +150,3 @@ def _present_cores() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
-
-
-def _report(control: Control, sample: int, told: float | None) -> None:
-    seconds = sample / RATE_HZ
-    whole = told if told is not None else seconds + _UNTOLD_SECONDS
-    control.report(LISTENING, min(1.0, seconds / whole) if whole > 0 else 0.0, seconds=int(seconds))

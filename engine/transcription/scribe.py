@@ -1,5 +1,6 @@
 """One window after another written down, each going on from the text before it."""
 
+from dataclasses import replace
 from typing import Final
 
 from engine.control import Check
@@ -8,6 +9,7 @@ from engine.transcription.decoding import Decoded, decode
 from engine.transcription.detection import Language
 from engine.transcription.features import RATE_HZ
 from engine.transcription.segmentation import TICK_SECONDS, Piece, pieces
+from engine.transcription.singing import believable, decode_sung, is_spoken
 from engine.transcription.whisper import Encoded, Whisper
 from engine.transcription.windows import Window, Windows
 from engine.transcription_model import Segment
@@ -33,8 +35,11 @@ class Scribe:
         """Segments of the window; `windows` is told where the next may begin. `check` between attempts."""
         seconds = len(window.samples) / RATE_HZ
         encoded = self._whisper.heard(window.samples)
-        prompt = self._whisper.text.prompt(self._wanted, self._before) + self._opening
-        decoded = decode(self._whisper, encoded, prompt, self._temperature, check)
+        decoded = self._decoded(window, encoded, check)
+        if decoded is None:
+            windows.dismiss(window)
+            self._before = ()
+            return []
         first = self._whisper.text.first_timestamp
         found, written = pieces(decoded.tokens, first, seconds, whole=window.whole)
         resumption = _resumption(window, written)
@@ -43,6 +48,15 @@ class Scribe:
         self._before = tuple(token for piece in found for token in piece.tokens) if trusted else ()
         check()
         return self._segments(window.until(resumption), encoded, decoded, found)
+
+    def _decoded(self, window: Window, encoded: Encoded, check: Check) -> Decoded | None:
+        """None where nobody sings after all."""
+        prompt = self._whisper.text.prompt(self._wanted, self._before) + self._opening
+        if window.sung:
+            prompts = [self._opening] if prompt == self._opening else [self._opening, prompt]
+            return decode_sung(self._whisper, encoded, prompts, self._temperature, check)
+        decoded = decode(self._whisper, encoded, prompt, self._temperature, check)
+        return decoded if believable(decoded) or not window.doubted else replace(decoded, tokens=())
 
     def _segments(
         self, window: Window, encoded: Encoded, decoded: Decoded, found: list[Piece]
@@ -67,8 +81,9 @@ class Scribe:
             return []
         pairs = self._whisper.pairs(encoded, self._opening, tokens)
         starts = [window.start / RATE_HZ + start for start in token_starts(pairs, len(tokens), TICK_SECONDS)]
-        speech: list[Stretch] = [(span.start / RATE_HZ, span.stop / RATE_HZ) for span in window.spans]
         words = timed([word for spelling in spelled for word in spelling], starts)
+        spans = window.speech if is_spoken(words, window.speech) else window.spans
+        speech: list[Stretch] = [(span.start / RATE_HZ, span.stop / RATE_HZ) for span in spans]
         return within_speech(words, speech, window.stop / RATE_HZ)
 
 

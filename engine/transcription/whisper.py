@@ -77,8 +77,13 @@ class Whisper:
             found = self._model.detect_language(encoded.states)[0]
         return {token.strip("<|>"): float(probability) for token, probability in found}
 
-    def attempt(self, encoded: Encoded, prompt: list[int], temperature: float, no_repeat: int = 0) -> Attempt:
-        """What is said, searched for at temperature 0, drawn above; `no_repeat` tokens in a row are said once."""
+    def attempt(
+        self, encoded: Encoded, prompt: list[int], temperature: float, no_repeat: int = 0, beam: int = BEAM
+    ) -> Attempt:
+        """What is said, searched for at temperature 0, drawn above; `no_repeat` tokens in a row are said once.
+
+        A `beam` of 1 is greedy.
+        """
         if temperature > 0:
             if not self._drawn:
                 ctranslate2.set_random_seed(_SEED)
@@ -90,7 +95,7 @@ class Whisper:
                 "sampling_temperature": temperature,
             }
         else:
-            search = {"beam_size": BEAM, "patience": 1}
+            search = {"beam_size": beam, "patience": 1}
         with _told():
             found = self._model.generate(
                 encoded.states,
