@@ -138,9 +138,7 @@ def open_catalogue(options: Yue2Options | None, sound: SoundOptions | None = Non
 
 
 def _open_transcription(sound: SoundOptions) -> TranscriptionModel:
-    return WhisperTranscription(
-        sound.whisper_folder, device=sound.device.partition(":")[0], threads=sound.worker_threads
-    )
+    return WhisperTranscription(sound.whisper_folder, device=sound.device, threads=sound.worker_threads)
 
 
 def _open_yue2(options: Yue2Options) -> SongCodec:

@@ -101,7 +101,7 @@ class Settings(BaseSettings):
     device: str = Field(
         default="auto",
         pattern=r"^(auto|cpu|cuda(:[0-9]{1,2})?)$",
-        description="Where YuE2 computes and speech is transcribed; auto takes an NVIDIA card where there is one.",
+        description="Where YuE2 computes and speech is transcribed; auto takes an NVIDIA card where there is one. Transcription takes the processor where it cannot use the card.",
         json_schema_extra=_words("auto, cpu, cuda or cuda:N"),
     )
     precision: Literal["auto", "bf16", "fp16", "fp32"] = Field(
@@ -133,7 +133,7 @@ class Settings(BaseSettings):
         default=0,
         ge=0,
         le=256,
-        description="Cores that speech, singing and transcription take at once; 0 leaves one of this machine's free.",
+        description="Cores that transcription takes at once, and speech and singing up to 4 of them; 0 leaves one of this machine's free.",
     )
     idle_unload_seconds: int = Field(
         default=0,

@@ -6,7 +6,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, Final
 
-import ctranslate2
 from pydantic import JsonValue
 
 from engine.audio.reading import AudioStream, listening
@@ -14,6 +13,7 @@ from engine.control import Control
 from engine.errors import InvalidRequest
 from engine.song_model import Expected
 from engine.transcription.detection import Language, detect
+from engine.transcription.device import chosen, opened
 from engine.transcription.features import RATE_HZ
 from engine.transcription.languages import NAMES, UNSPACED, language_code
 from engine.transcription.progress import Progress
@@ -32,22 +32,26 @@ _FIELD: Final = "audio"
 class WhisperTranscription:
     """Owns the model and the detector of speech, which are opened with the first recording; one thread's.
 
-    `folder` is one that a CTranslate2 converter wrote, None for the packaged tiny.en; `device` is "auto", "cpu" or
-    "cuda"; `threads` are those that compute on a CPU, by default one fewer than there are cores, so that whoever waits
-    for the server meanwhile gets an answer. Raises CheckpointError for a folder that lacks a file.
+    `folder` is one that a CTranslate2 converter wrote, None for the packaged tiny.en; `device` is "auto", "cpu", "cuda" or
+    "cuda:N", in whose place the processor is taken where the card cannot be used; `threads` are those that compute on a
+    processor, by default one fewer than there are cores, so that whoever waits for the server meanwhile gets an answer.
+    Raises CheckpointError for a folder that lacks a file.
     """
 
     def __init__(
         self, folder: Path | None = None, *, device: str = "auto", compute_type: str = "", threads: int = 0
     ) -> None:
         self._weights: Weights = packaged() if folder is None else weights_in(folder)
-        self._device = device if device != "auto" else _present_device()
-        self._compute_type = compute_type or ("float16" if self._device == "cuda" else "int8")
+        self._device = chosen(device, compute_type)
         self._threads = threads or max(1, _present_cores() - 1)
         self._whisper: Whisper | None = None
         self._detector: SpeechDetector | None = None
         self.id = self._weights.id
-        self.rates_id = f"{self.id} {self._device} {self._compute_type}"
+
+    @property
+    def rates_id(self) -> str:
+        """The id with device and number format, as they are by now."""
+        return f"{self.id} {self._device.name} {self._device.compute_type}"
 
     def describe(self) -> dict[str, JsonValue]:
         """What a client is told: id, kind, a sentence, languages by code, tasks, operations, what it accepts."""
@@ -68,8 +72,8 @@ class WhisperTranscription:
             "tasks": self._tasks(),
             "operations": ["transcribe"],
             "accepts": ["language", "task", "prompt", "temperature"],
-            "device": self._device,
-            "compute_type": self._compute_type,
+            "device": self._device.name,
+            "compute_type": self._device.compute_type,
         }
 
     def _tasks(self) -> list[JsonValue]:
@@ -116,11 +120,12 @@ class WhisperTranscription:
         control.report(LISTENING, 1.0, seconds=int(seconds))
         blank = "" if language.code in UNSPACED else " "
         text = blank.join(segment.text for segment in segments)
-        return Transcript(text, language.code, language.probability, seconds, tuple(segments))
+        notes = (self._device.note,) if self._device.note else ()
+        return Transcript(text, language.code, language.probability, seconds, tuple(segments), notes)
 
     def _opened(self) -> Whisper:
         if self._whisper is None:
-            self._whisper = Whisper(self._weights, self._device, self._compute_type, self._threads)
+            self._whisper, self._device = opened(self._weights, self._device, self._threads)
         return self._whisper
 
     @contextmanager
@@ -140,10 +145,6 @@ class WhisperTranscription:
             return Language(asked or "en", 1.0, told=self._weights.multilingual)
         with self._windows(audio, control) as (_, windows):
             return detect(whisper, windows, control.check_cancelled)
-
-
-def _present_device() -> str:
-    return "cuda" if ctranslate2.get_cuda_device_count() > 0 else "cpu"
 
 
 def _present_cores() -> int:

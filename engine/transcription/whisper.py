@@ -39,12 +39,18 @@ class Encoded:
 
 
 class Whisper:
-    """Owns one opened model. One thread's."""
+    """Owns one opened model, on "cpu", "cuda" or "cuda:N". One thread's."""
 
     def __init__(self, weights: Weights, device: str, compute_type: str, threads: int) -> None:
         folder = weights.located()
         self._folder = str(folder)
-        self._options = {"device": device, "compute_type": compute_type, "intra_threads": threads}
+        kind, _, index = device.partition(":")
+        self._options = {
+            "device": kind,
+            "device_index": int(index or 0),
+            "compute_type": compute_type,
+            "intra_threads": threads,
+        }
         self._drawn = False
         self._model = self._opened()
         self.text = TokenText(folder / "tokenizer.json")
@@ -138,7 +144,8 @@ def _device_fault(words: str) -> DeviceError | OutOfMemory | None:
         )
     if any(name in lower for name in ("cuda", "cublas", "cudnn", "compute type")):
         return DeviceError(
-            f"The transcription model cannot run on the device asked for: {words}; choose the device cpu."
+            f"The transcription model cannot run on the device: {words}; see to the device, or restart the server where it "
+            "ran before."
         )
     return None
 

@@ -5,6 +5,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import onnxruntime
+import pytest
+
+from engine.onnx import open_network
+
 SPEAK_AND_LISTEN = """
 import io
 import numpy as np
@@ -28,3 +33,12 @@ def test_nothing_is_kept_for_its_makers(tmp_path: Path) -> None:
     )
     assert said.stdout.split()[1] == "True"
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_network_has_the_threads_it_was_given_and_they_sleep(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[onnxruntime.SessionOptions] = []
+    monkeypatch.setattr(onnxruntime, "InferenceSession", lambda _, options, **__: asked.append(options))
+    open_network(b"", 3)
+    (options,) = asked
+    assert (options.intra_op_num_threads, options.inter_op_num_threads) == (3, 1)
+    assert options.get_session_config_entry("session.intra_op.allow_spinning") == "0"
