@@ -5,12 +5,14 @@ comes out, chunk by chunk between spaces; chunks are followed back to the words 
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Final
 
 from engine.onnx import silence
 from engine.speech.alignment import shared_out
+from engine.speech.chunks import cut
 from engine.speech.lexicon_files import verify
 from engine.speech.normalisation import said
 
@@ -57,10 +59,10 @@ class Phonemiser:
 
         words = said(text)
         before = [(place, chunk) for place, word in enumerate(words) for chunk in word.spoken.split()]
-        line = normalize(" ".join(chunk for _, chunk in before))
+        line = normalize(" ".join(chunk for _, chunk in before)).split()
         owners = [place for place, _ in before]
         heard = self._chunks(line)
-        shares = shared_out([chunk for _, chunk in before], line.split())
+        shares = shared_out([chunk for _, chunk in before], line)
         parts: list[list[str]] = [[] for _ in words]
         for owner, share in zip(owners, shares, strict=True):
             parts[owner].extend(heard[share.start : share.stop])
@@ -72,15 +74,17 @@ class Phonemiser:
         """Give the dictionaries' memory back; the next call opens them again."""
         self._reader = None
 
-    def _chunks(self, line: str) -> list[str]:
+    def _chunks(self, line: Sequence[str]) -> list[str]:
         """Phonemes of each stretch between spaces of a line that is written as it is said."""
         reader = self._opened()
-        chunks = [""]
-        for token in reader.phonemize_tokens(reader.tokenize(line)):
-            chunks[-1] += token.phonemes or ""
+        pieces = [cut(chunk) for chunk in line]
+        heard = [""]
+        for token in reader.phonemize_tokens(reader.tokenize(" ".join(chain.from_iterable(pieces)))):
+            heard[-1] += token.phonemes or ""
             if token.whitespace:
-                chunks.append("")
-        return chunks
+                heard.append("")
+        following = iter(heard)
+        return [" ".join(filter(None, islice(following, len(chunk)))) for chunk in pieces]
 
     def _opened(self) -> "G2P":
         if self._reader is None:

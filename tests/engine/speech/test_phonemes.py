@@ -3,7 +3,8 @@
 import re
 
 import pytest
-from hibari.g2p import G2P
+from hibari.g2p import G2P, Context
+from hibari.g2p.lexicon import Lexicon
 from hibari.g2p.token import Tok
 
 from engine.speech.phonemes import Phonemic, Phonemiser
@@ -96,3 +97,29 @@ def test_dictionaries_are_opened_once_until_they_are_unloaded(monkeypatch: pytes
     reader.unload()
     reader.read("car")
     assert opened == [True, True]
+
+
+@pytest.mark.parametrize(
+    "unit",
+    ["a-.", "a@", "1/2/", "a@a.", "‘’a", "and/or/", "1,", "$1,1", "1.1,", "½", "\u0301", "9", "aB1", "$$1"],
+)
+def test_a_sentence_without_spaces_takes_few_tries(
+    monkeypatch: pytest.MonkeyPatch, phonemiser: Phonemiser, unit: str
+) -> None:
+    tried: list[str] = []
+    plainly = Lexicon.__call__
+
+    def counted(self: Lexicon, token: Tok, context: Context) -> tuple[str | None, int | None]:
+        tried.append(token.text)
+        read: tuple[str | None, int | None] = plainly(self, token, context)
+        return read
+
+    monkeypatch.setattr(Lexicon, "__call__", counted)
+    phonemiser.read((unit * 300)[:300])
+    assert len(tried) < 300 * 10
+    assert max(map(len, tried), default=0) <= 36
+
+
+def test_a_number_without_a_name_is_said(phonemiser: Phonemiser) -> None:
+    (word,) = phonemiser.read("x" + "1.1" * 20)
+    assert len(word.phonemes.split()) > 20
