@@ -8,9 +8,10 @@ import numpy as np
 import soundfile
 
 from engine.audio.samples import Samples
+from engine.audio.source import at_start, unreadable
 from engine.control import Check, unchecked
-from engine.errors import InvalidRequest
 
+_FORMATS = "WAV, FLAC, MP3 or Ogg"
 _SLICE_SAMPLES = 2**20  # 11 s of stereo; Opus, the slowest, takes 0.15 s for them
 
 
@@ -31,9 +32,9 @@ class AudioHeader:
 def read_header(source: Path | BinaryIO, *, field: str = "file") -> AudioHeader:
     """What a file that `decode` reads says of itself; its samples are not read. Raises InvalidRequest as `decode`."""
     try:
-        told = soundfile.info(_at_start(source))
+        told = soundfile.info(at_start(source))
     except soundfile.LibsndfileError as error:
-        raise _unreadable(field, error) from error
+        raise unreadable(field, error.error_string, _FORMATS) from error
     return AudioHeader(int(told.frames), int(told.samplerate), int(told.channels))
 
 
@@ -46,17 +47,11 @@ def decode(
     before each slice and stops the reading by raising. Raises InvalidRequest, naming `field`, for anything else.
     """
     try:
-        with soundfile.SoundFile(_at_start(source)) as file:
+        with soundfile.SoundFile(at_start(source)) as file:
             frames = file.frames if most_frames is None else min(file.frames, most_frames)
             return _read(file, frames, check), int(file.samplerate)
     except soundfile.LibsndfileError as error:
-        raise _unreadable(field, error) from error
-
-
-def _at_start(source: Path | BinaryIO) -> Path | BinaryIO:
-    if not isinstance(source, Path):
-        source.seek(0)
-    return source
+        raise unreadable(field, error.error_string, _FORMATS) from error
 
 
 def _read(file: soundfile.SoundFile, frames: int, check: Check) -> Samples:
@@ -70,8 +65,3 @@ def _read(file: soundfile.SoundFile, frames: int, check: Check) -> Samples:
         if read < len(part):
             return samples[: start + read]
     return samples
-
-
-def _unreadable(field: str, error: soundfile.LibsndfileError) -> InvalidRequest:
-    reason = error.error_string.rstrip(".").lower()  # the error's own words name the object that was opened
-    return InvalidRequest(field, f"The audio cannot be read ({reason}); send WAV, FLAC, MP3 or Ogg.")

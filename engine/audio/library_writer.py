@@ -107,8 +107,7 @@ class _Outlet:
 class LibraryWriter(AudioWriter):
     """A file of libsndfile's. While it grows, FLAC leaves its length at 0, which means unknown; Opus is only appended to.
 
-    FLAC holds back less than one of its blocks (1,152 frames), Opus
-    up to a page of 0.2 seconds and two of its frames.
+    FLAC holds back less than one of its blocks (1,152 frames), Opus up to a page of 0.2 seconds and two of its frames.
     """
 
     def __init__(

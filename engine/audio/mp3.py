@@ -19,6 +19,7 @@ from engine.errors import InvalidRequest
 
 MP3_RATES_HZ = (8_000, 11_025, 12_000, 16_000, 22_050, 24_000, 32_000, 44_100, 48_000)
 _LOW_RATE_BITRATES_KBPS = (8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160)
+_MOST_KBPS = ((12_000, 64), (24_000, 160))  # up to so many Hz; as LAME has them
 _QUALITY = 5
 _ATTENUATIONS = ((160, 0.95), (192, 0.97), (224, 0.98))  # up to so many kbit/s
 _ENCODER_DELAY = 576
@@ -29,7 +30,7 @@ _STEADY = 1  # revision 0 of the tag, constant bitrate
 
 
 class Mp3Writer(AudioWriter):
-    """(N, 1) or (N, 2) samples as one stream of MP3. No samples give no bytes.
+    """(N, 1) or (N, 2) samples as one stream of MP3.
 
     The decoded audio is as loud as the samples: LAME turns the level down where bits are few, which is made up for.
     So values beyond full scale are clipped, and up to 160 kbit/s those beyond 0.95 of it. Where the sample rate allows
@@ -51,8 +52,10 @@ class Mp3Writer(AudioWriter):
         self._sink = sink
         self._origin = sink.tell()
         self._tag: TagFrame | None = None
-        self._encoder = _encoder(sample_rate_hz, bitrate_kbps, channels)
-        self._gain = _make_up(bitrate_kbps)
+        most_kbps = next((most for rate_hz, most in _MOST_KBPS if sample_rate_hz <= rate_hz), bitrate_kbps)
+        kbps = min(bitrate_kbps, most_kbps)
+        self._encoder = _encoder(sample_rate_hz, kbps, channels)
+        self._gain = _make_up(kbps)
 
     def _put(self, samples: Samples) -> None:
         self._append(bytes(self._encoder.encode(_pcm(samples, self._gain))))

@@ -14,6 +14,7 @@ import soxr
 from numpy.typing import NDArray
 
 from engine.audio.containers import BROKEN, Source, container_blocks, one_channel
+from engine.audio.source import at_start
 from engine.control import Check, unchecked
 from engine.errors import InvalidRequest
 
@@ -50,7 +51,7 @@ def listening(
     try:
         file = _opened(source)
     except soundfile.LibsndfileError as error:
-        with container_blocks(_at_start(source), field, error.error_string) as found:
+        with container_blocks(at_start(source), field, error.error_string) as found:
             yield AudioStream(found.seconds, _bounded(_resampled(found, field, check), field, most_seconds))
         return
     with file:
@@ -65,15 +66,9 @@ def _opened(source: Path | BinaryIO) -> soundfile.SoundFile:
 
     Else soundfile seeks after each block, and past the end of a file that does not tell its length that fails.
     """
-    file = soundfile.SoundFile(_at_start(source))
+    file = soundfile.SoundFile(at_start(source))
     file.seekable = lambda: False
     return file
-
-
-def _at_start(source: Path | BinaryIO) -> Path | BinaryIO:
-    if not isinstance(source, Path):
-        source.seek(0)
-    return source
 
 
 def _parts(file: soundfile.SoundFile, field: str) -> Iterator[Mono]:

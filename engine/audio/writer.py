@@ -4,6 +4,8 @@ from abc import ABC, abstractmethod
 from types import TracebackType
 from typing import Self
 
+import numpy as np
+
 from engine.audio.samples import Samples
 from engine.control import Check
 
@@ -17,6 +19,7 @@ class AudioWriter(ABC):
     a beginning that can be played while the file grows: a head that leaves the length open, which `finish` fills in
     where the format tells it, and all samples but the few that the codec holds back. `check` is called before every
     slice and stops the writer by raising; whatever it or the sink raise is passed on, and such a file is never finished.
+    A file without samples can be read as WAVE alone: MP3 and FLAC are then empty, and Opus is a head with no sound.
 
     Owner of its place in the sink, which nobody else moves meanwhile, and of what the codec holds back.
     """
@@ -33,7 +36,11 @@ class AudioWriter(ABC):
         return self._frames
 
     def write(self, samples: Samples) -> None:
-        """Append samples (N, C). Raises ValueError for another number of channels, and once the file is finished."""
+        """Append samples (N, C), all finite, of which what is beyond full scale is clipped but in 32-bit WAVE.
+
+        Raises ValueError for another number of channels, for samples that are not finite, up to which the file has
+        then grown by whole slices, and once the file is finished.
+        """
         if self._closed:
             raise ValueError("This audio file is finished; open another one for more samples.")
         if samples.ndim != 2 or samples.shape[1] != self._channels:
@@ -43,6 +50,8 @@ class AudioWriter(ABC):
         for start in range(0, len(samples), SLICE_FRAMES):
             self._check()
             piece = samples[start : start + SLICE_FRAMES]
+            if not np.isfinite(piece).all():
+                raise ValueError("The samples are not all finite; mend them where they are made.")
             self._put(piece)
             self._frames += len(piece)
 

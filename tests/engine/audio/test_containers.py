@@ -1,6 +1,7 @@
 """Sound tracks by FFmpeg."""
 
 import io
+import random
 import sys
 from pathlib import Path
 
@@ -9,12 +10,15 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from engine.audio import containers
 from engine.audio.containers import INSTALLATION
 from engine.audio.reading import listening
 from engine.errors import InvalidRequest
 
 RATE_HZ = 48_000
-SOUND = np.sin(2 * np.pi * 440 * np.arange(RATE_HZ * 2) / RATE_HZ).astype(np.float32) / 2
+SOUND: NDArray[np.float32] = np.float32(0.5) * np.sin(
+    2 * np.pi * 440 * np.arange(RATE_HZ * 2) / RATE_HZ
+).astype(np.float32)
 KINDS = (
     ("ipod", "aac"),
     ("mp4", "aac"),
@@ -25,15 +29,15 @@ KINDS = (
 )
 
 
-def container(kind: str, codec: str = "", *, video: bool = False) -> bytes:
-    """Two seconds of a tone in stereo, and of a black picture."""
+def container(kind: str, codec: str = "", *, video: bool = False, seconds: float = 2) -> bytes:
+    """Two seconds of a tone in stereo, or less, and of a black picture."""
     sink = io.BytesIO()
     with av.open(sink, "w", format=kind) as file:
         sound = _sound_track(file, codec) if codec else None
         if video:
             _add_picture(file)
         if sound is not None:
-            _add_sound(file, sound)
+            _add_sound(file, sound, SOUND[: round(seconds * RATE_HZ)])
     return sink.getvalue()
 
 
@@ -54,8 +58,8 @@ def _add_picture(file: av.container.OutputContainer) -> None:
     file.mux(picture.encode(None))
 
 
-def _add_sound(file: av.container.OutputContainer, track: av.AudioStream) -> None:
-    whole = av.AudioFrame.from_ndarray(np.stack([SOUND, SOUND]), format="fltp", layout="stereo")
+def _add_sound(file: av.container.OutputContainer, track: av.AudioStream, sound: NDArray[np.float32]) -> None:
+    whole = av.AudioFrame.from_ndarray(np.stack([sound, sound]), format="fltp", layout="stereo")
     whole.sample_rate, whole.pts = RATE_HZ, 0
     size = track.codec_context.frame_size or 1_024
     parts = av.AudioResampler(track.format.name, "stereo", RATE_HZ, frame_size=size)
@@ -105,6 +109,60 @@ def test_a_picture_without_sound_is_refused() -> None:
     assert (
         refusal(container("mp4", video=True)) == "There is no sound in the file; send one with a sound track."
     )
+
+
+@pytest.mark.parametrize(("kind", "codec"), [("mov", "alac"), ("avi", "pcm_u8"), ("matroska", "ac3")])
+def test_a_listed_codec_is_decoded(kind: str, codec: str) -> None:
+    assert len(heard(container(kind, codec, seconds=0.5))) == pytest.approx(8_000, abs=800)
+
+
+@pytest.mark.parametrize(("kind", "codec"), [("avi", "adpcm_ms"), ("mov", "adpcm_ima_qt")])
+def test_another_codec_is_not_decoded_even_if_ffmpeg_can(kind: str, codec: str) -> None:
+    assert av.Codec(codec, "r").name == codec
+    assert "of a kind that is not read here" in refusal(container(kind, codec, seconds=0.5))
+
+
+@pytest.mark.parametrize(
+    ("kind", "codec", "name", "other"),
+    [("matroska", "flac", b"A_FLAC", b"A_ZZZZ"), ("webm", "libopus", b"A_OPUS", b"A_OPUX")],
+)
+def test_a_codec_that_ffmpeg_does_not_know_is_refused(
+    kind: str, codec: str, name: bytes, other: bytes
+) -> None:
+    content = container(kind, codec, seconds=0.5)
+    assert name in content
+    assert "of a kind that is not read here" in refusal(content.replace(name, other))
+
+
+def damaged(content: bytes, draw: random.Random) -> bytes:
+    """The file with some of its bytes drawn anew, most of them near its head."""
+    octets = bytearray(content)
+    for _ in range(draw.randint(1, 12)):
+        place = draw.randrange(min(len(octets), draw.choice([400, len(octets)])))
+        octets[place : place + 4] = draw.randbytes(min(4, len(octets) - place))
+    return bytes(octets)
+
+
+def test_damaged_files_are_read_or_refused_and_nothing_else() -> None:
+    draw = random.Random(1)
+    files = [container(kind, codec, seconds=0.1) for kind, codec in KINDS]
+    outcomes = {outcome(damaged(files[number % len(files)], draw)) for number in range(200)}
+    assert outcomes == {"read", "refused for audio"}
+
+
+def outcome(content: bytes) -> str:
+    try:
+        with listening(io.BytesIO(content), most_seconds=60) as stream:
+            assert all(np.isfinite(block).all() for block in stream.blocks)
+    except InvalidRequest as refused:
+        return f"refused for {refused.field}"
+    return "read"
+
+
+def test_nothing_but_the_file_given_is_opened() -> None:
+    assert containers._GUARDS["protocol_whitelist"] == ""
+    with pytest.raises((av.FFmpegError, OSError)):
+        av.open(__file__, container_options=containers._GUARDS)
 
 
 @pytest.mark.parametrize(("kind", "codec"), KINDS[:4])
