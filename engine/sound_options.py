@@ -21,10 +21,10 @@ class SoundOptions:
     @property
     def worker_threads(self) -> int:
         """`threads`, or all cores but one where that is 0, at least one."""
-        return self.threads or max(1, _cores() - 1)
+        return self.threads or max(1, cores() - 1)
 
 
-def _cores() -> int:
+def cores() -> int:
     """The cores that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))

@@ -7,7 +7,6 @@ Word times are by the durations that the network gives its phonemes, in steps of
 
 import hashlib
 import json
-import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from importlib import metadata
@@ -49,13 +48,10 @@ _GENDERS: Final = {"f": "female", "m": "male"}
 
 
 class KokoroNetwork:
-    """Owns the network, which is opened when it is first asked (a second); one thread's.
+    """Owns the network, which is opened when it is first asked (a second) and computes on `threads`; one thread's."""
 
-    `threads` compute; 0 stands for as many as there are cores to run on.
-    """
-
-    def __init__(self, threads: int = 0) -> None:
-        self._threads = threads or len(os.sched_getaffinity(0))
+    def __init__(self, threads: int) -> None:
+        self._threads = threads
         self._session: Network | None = None
         self._alphabet: dict[str, int] = {}
 
@@ -174,7 +170,7 @@ def installed() -> bool:
     return True
 
 
-def kokoro_speakers(folder: Path | None, american: Phonemiser, threads: int = 0) -> tuple[Speaker, ...]:
+def kokoro_speakers(folder: Path | None, american: Phonemiser, threads: int) -> tuple[Speaker, ...]:
     """The voices whose file lies in `folder`, in order of their ids; none where the network is not installed."""
     if not installed():
         return ()

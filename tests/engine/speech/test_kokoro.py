@@ -132,7 +132,7 @@ def test_voices_are_those_whose_file_is_there(monkeypatch: pytest.MonkeyPatch, f
     assert lewis.card == VoiceCard("bm_lewis", "Lewis", "en-GB", "male", "British", "kokoro")
     assert heart.reader is american
     assert lewis.reader is not american
-    assert kokoro_speakers(None, american) == ()
+    assert kokoro_speakers(None, american, threads=1) == ()
 
 
 def test_without_the_network_there_are_no_voices(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
@@ -141,7 +141,7 @@ def test_without_the_network_there_are_no_voices(monkeypatch: pytest.MonkeyPatch
 
     monkeypatch.setattr("importlib.metadata.version", absent)
     assert not installed()
-    assert kokoro_speakers(folder, Phonemiser()) == ()
+    assert kokoro_speakers(folder, Phonemiser(), threads=1) == ()
 
 
 def test_with_all_parts_the_network_is_installed(monkeypatch: pytest.MonkeyPatch) -> None:
