@@ -8,6 +8,7 @@ from engine.speech.normal.abbreviations import ABBREVIATIONS, SHOUTED, shouted
 from engine.speech.normal.marks import MARKS, plain
 from engine.speech.normal.numerals import NUMERALS
 from engine.speech.normal.rule import GLUE, applied
+from engine.speech.normal.sequences import SEQUENCES
 
 _DASH: Final = re.compile(r"(?<=[^\W_])(—|--+|–(?=[^\W\d]))(?=[^\W_])")
 _LONGEST_WORD: Final = 300
@@ -30,7 +31,7 @@ def said(line: str) -> tuple[Said, ...]:
     spoken = applied(MARKS, " ".join(_bounded(plain(word)) for word in written))
     if shouted(spoken):
         spoken = applied(SHOUTED, spoken)
-    spoken = applied(ABBREVIATIONS, applied(NUMERALS, spoken))
+    spoken = applied((*SEQUENCES, *NUMERALS, *ABBREVIATIONS), spoken)
     spoken = _WRITTEN_LINK.sub(f"]{GLUE}(", spoken)
     return tuple(
         Said(word, " ".join(part.split())) for word, part in zip(written, spoken.split(" "), strict=True)

@@ -164,13 +164,6 @@ def _scaled(match: re.Match[str]) -> str:
     return f"{match['number']}{GLUE}{_SCALES[match['scale']]}"
 
 
-def _phone(match: re.Match[str]) -> str:
-    """Digit by digit, with a breath between groups; a code of three digits in brackets is a group too."""
-    spaced = re.sub(r"(?<=\d)[-.)]+(?=\d)", f",{GLUE}", match[0].replace("(", "").replace(") ", ", "))
-    spaced = re.sub(r"(?<=\d) (?=\d)", ", ", spaced)
-    return re.sub(r"(?<=\d)(?=\d)", GLUE, spaced).replace("+", f"plus{GLUE}")
-
-
 def _digits(match: re.Match[str]) -> str:
     return GLUE.join(match[0].replace(",", ""))
 
@@ -220,10 +213,6 @@ def _ordered(match: re.Match[str]) -> str:
 
 NUMERALS: Final[tuple[Rule, ...]] = (
     rule(r"(?<![\w.,])\d{15,}(?![\w,.]\d)|(?<![\w.,])\d{1,3}(?:,\d{3}){5,}(?!\d)", _digits),
-    rule(
-        r"(?<![\w.\-])(?:\+?\d{1,3}[ -.])?(?:\(\d{3}\) ?|\d{3}[-.])\d{3}[-.]\d{4}(?![\w\-])|(?<!\w)\+\d{1,3}(?: \d{2,5}){2,5}(?!\w)|(?<!\w)0\d{1,4}(?: \d{3,4}){2}(?!\w)",
-        _phone,
-    ),
     rule(r"(?<![\w.,])\d{1,3}(?:(?: \d{3}){2,5}| 000)(?![\w.,]*\w)", _grouped),
     rule(r"\b(?P<year>\d{4})/(?P<month>\d{1,2})/(?P<day>\d{1,2})\b", _ordered),
     rule(r"(?<=\d)(?P<before>\s?)[–-](?P<after>\s?)(?=\d{1,2}:\d\d)", r"\g<before>_to_\g<after>"),
@@ -256,7 +245,6 @@ NUMERALS: Final[tuple[Rule, ...]] = (
         r"(?<![\w./])(?P<upper>\d{1,2})/(?P<lower>12|16|32|64|100)(?= ?(?:inch|in\b|of|second|note))",
         _sixteenths,
     ),
-    rule(r"(?<![\w./])(?P<from>\d+)[–-](?P<to>\d+(?:\.\d+)?%)", r"\g<from>_to_\g<to>"),
     rule(r"(?<![\w.'])(?P<feet>\d{1,2})['′](?P<inches>\d{1,2})[\"″]?(?!\w)", r"\g<feet>_foot_\g<inches>"),
     rule(r"(?<![\w.'])(?P<feet>\d+)′(?!\w)", r"\g<feet>_feet"),
     rule(r"(?<![\w.\"])(?P<inches>\d+)″(?!\w)", r"\g<inches>_inches"),

@@ -33,6 +33,11 @@ def side_by_side(entries: tuple[Phonemic, ...]) -> str:
     return "".join(entry.phonemes + entry.after for entry in entries)
 
 
+def sounds(phonemiser: Phonemiser, line: str) -> str:
+    """The phonemes of a line without stress and marks."""
+    return re.sub("[ˈˌ]", "", "".join(entry.phonemes + entry.after for entry in phonemiser.read(line)))
+
+
 @pytest.mark.parametrize("line", [*PLAIN, *(sentence.text for sentence in sentences(LISTENED))])
 def test_a_line_is_read_as_hibari_reads_it(phonemiser: Phonemiser, reference: G2P, line: str) -> None:
     assert side_by_side(phonemiser.read(line)) == re.sub(" +", " ", reference(line))
@@ -123,3 +128,21 @@ def test_a_sentence_without_spaces_takes_few_tries(
 def test_a_number_without_a_name_is_said(phonemiser: Phonemiser) -> None:
     (word,) = phonemiser.read("x" + "1.1" * 20)
     assert len(word.phonemes.split()) > 20
+
+
+@pytest.mark.parametrize(
+    ("written", "spoken"),
+    [
+        ("1,2,3,4", "one, two, three, four"),
+        ("Pick 1,2,30.", "Pick one, two, thirty."),
+        ("It was 2024-13-45.", "It was twenty twenty four, thirteen, forty five."),
+        ("We won 3-2.", "We won three to two."),
+    ],
+)
+def test_numbers_side_by_side_are_several(phonemiser: Phonemiser, written: str, spoken: str) -> None:
+    assert sounds(phonemiser, written) == sounds(phonemiser, spoken)
+
+
+def test_a_list_of_any_length_is_read(phonemiser: Phonemiser) -> None:
+    (word,) = phonemiser.read(",".join("1" * 60))
+    assert word.phonemes.count("wˈʌn") == 60
