@@ -198,7 +198,7 @@ class TooManyUploads(TooMany):
 
 
 class TooManyStreams(TooMany):
-    """Every place for log streams, event streams or waiting requests is taken."""
+    """Every place for log streams, event streams, waiting requests or those who follow a job is taken."""
 
 
 @dataclass(frozen=True, slots=True)

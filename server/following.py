@@ -34,8 +34,9 @@ class FollowResponse(Response):
     """The first part of a job's body from its first byte, as it is made, until all of it is stored.
 
     A job that fails before its first byte is answered with its own error. After that only the connection can tell: it
-    is broken off, without the chunk that would end the body. Waits for the first byte on a place for waiting requests
-    (raising TooManyStreams), and sends on a place for downloads (raising TooManyDownloads).
+    is broken off, without the chunk that would end the body. Waits for the first byte on a place for waiting requests,
+    and sends on a place for those who follow (raising TooManyStreams); where all is stored by the first byte, that is
+    a download (raising TooManyDownloads).
 
     Answers one request; owner of the body it follows.
     """
@@ -93,7 +94,7 @@ class FollowResponse(Response):
                 return False
             if self._following is None:
                 return True
-            stack.enter_context(self._limits.downloads.slot())
+            stack.enter_context(self._limits.followers.slot())
             await self._start(send)
             await self._deliver(self._following, changed, gone, send)
             return False
@@ -105,7 +106,7 @@ class FollowResponse(Response):
             self._following = self._book.follow(self._job_id, self._owner)
             if self._following is not None:
                 stack.push_async_callback(self._give_back, self._following)
-        return is_done or (self._following is not None and readable(self._following.reach()) > 0)
+        return is_done or (self._following is not None and _can_begin(self._following.reach()))
 
     def _is_done(self) -> bool:
         job = self._book.describe(self._job_id, self._owner)
@@ -147,6 +148,11 @@ class FollowResponse(Response):
                 return
             else:
                 await changed.wait()
+
+
+def _can_begin(reach: Reach) -> bool:
+    """Whether there is something to send; of a body that was given up nothing is begun, but its job's error awaited."""
+    return readable(reach) > 0 and not (reach.is_over and reach.published is None)
 
 
 def readable(reach: Reach) -> int:

@@ -22,6 +22,7 @@ PREPARATIONS: Final = 32
 LARGE_BODIES: Final = 16
 SYNCHRONOUS: Final = 8
 DOWNLOADS: Final = 4
+FOLLOWERS: Final = 16  # as long as their job runs, so that they must not keep others from results
 UPLOADS: Final = 2
 LOG_STREAMS: Final = 2
 EVENT_STREAMS: Final = 64
@@ -88,6 +89,7 @@ class Limits:
         self.preparations = Slots(PREPARATIONS, "requests being checked", TooManyStreams)
         self.synchronous = Slots(SYNCHRONOUS, "synchronous requests", TooManySynchronous)
         self.downloads = Slots(DOWNLOADS, "downloads", TooManyDownloads)
+        self.followers = Slots(FOLLOWERS, "those who follow a job", TooManyStreams)
         self.uploads = Slots(UPLOADS, "uploads", TooManyUploads)
         self.large_bodies = Slots(LARGE_BODIES, "large bodies", TooManyUploads)
         self.log_streams = Slots(LOG_STREAMS, "log streams", TooManyStreams)

@@ -9,7 +9,7 @@ from engine.request import CODES_PER_SECOND, CONTEXT_TOKENS, SketchRequest, Song
 from engine.sketch.notes import RATE_HZ
 from engine.speech_request import MOST_CHARACTERS, SpeechRequest
 from engine.transcription_request import MOST_SECONDS, TranscriptionRequest
-from server.limits import MAX_BODY_BYTES, MAX_JSON_BYTES, MAX_REQUEST_PART_BYTES, MAX_WAIT_SECONDS
+from server.limits import FOLLOWERS, MAX_BODY_BYTES, MAX_JSON_BYTES, MAX_REQUEST_PART_BYTES, MAX_WAIT_SECONDS
 from server.settings import Settings
 from storage.entry import JSON
 
@@ -45,6 +45,7 @@ def build_props(catalogue: Catalogue, settings: Settings, version: str) -> dict[
             "speech_characters": MOST_CHARACTERS,
             "transcription_seconds": MOST_SECONDS,
             "wait_seconds": MAX_WAIT_SECONDS,
+            "followers": FOLLOWERS,
             "result_ttl_seconds": settings.result_ttl_seconds,
             "result_max_bytes": settings.result_max_bytes,
             "result_max_files": settings.result_max_files,

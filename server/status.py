@@ -76,6 +76,7 @@ class StatusBoard:
         return {
             "synchronous": limits.synchronous.held,
             "downloads": limits.downloads.held,
+            "followers": limits.followers.held,
             "uploads": limits.uploads.held,
             "large_bodies": limits.large_bodies.held,
             "preparations": limits.preparations.held,

@@ -1,23 +1,26 @@
 """A result is sent while it is made: from its first byte, to a proper end or to none."""
 
 import asyncio
+import threading
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 
+import anyio
 import pytest
 from starlette.requests import Request
-from starlette.types import Message
+from starlette.types import Message, Scope
 
 from server.errors import ClientStalled, JobFailed, TooManyDownloads, TooManyStreams, error_body
 from server.following import FollowResponse, readable
 from server.jobs.errors import JobCancelled
 from server.log_ring import LogRing
 from server.parts import Parts, assemble
+from server.responses import SLICE_BYTES, send_limit
 from server.settings import load
 from storage.errors import EntryExpired, NotStored
-from storage.growth import Reach
+from storage.growth import Following, Reach
 from tests.server.maker import AUDIO, PATIENCE_SECONDS, Maker
 from tests.server.recorded import Recorded
 from tests.storage.doubles import open_descriptors
@@ -35,7 +38,12 @@ class Follower(Recorded):
         response = FollowResponse(
             Request(scope), job_id, AUDIO, parts.book, parts.watch, parts.limits, send_seconds=send_seconds
         )
-        self.task = asyncio.ensure_future(response(scope, self._receive, self._send))
+        self.scope = anyio.CancelScope()
+        self.task = asyncio.ensure_future(self._answer(response, scope))
+
+    async def _answer(self, response: FollowResponse, scope: Scope) -> None:
+        with self.scope:
+            await response(scope, self._receive, self._send)
 
     async def _receive(self) -> Message:
         await self.gone.wait()
@@ -64,6 +72,27 @@ class Follower(Recorded):
         return not self.sent[-1].get("more_body", False)
 
 
+class Gated:
+    """A call that another thread makes, held before it is done until the test lets it."""
+
+    def __init__(self, call: Callable[..., None]) -> None:
+        self._call = call
+        self._reached, self._let = threading.Event(), threading.Event()
+
+    def __call__(self, *arguments: object) -> None:
+        self._reached.set()
+        assert self._let.wait(PATIENCE_SECONDS)
+        self._call(*arguments)
+
+    def reach(self) -> None:
+        """Wait until the call is made."""
+        assert self._reached.wait(PATIENCE_SECONDS)
+
+    def let(self) -> None:
+        """Let it be done."""
+        self._let.set()
+
+
 class Studio:
     """The parts of a server with its worker running, bound to the test's loop."""
 
@@ -87,7 +116,7 @@ class Studio:
 
         asyncio.run(bound())
         limits = self.parts.limits
-        assert (limits.waits.held, limits.downloads.held) == (0, 0)
+        assert (limits.waits.held, limits.followers.held, limits.downloads.held) == (0, 0, 0)
 
 
 @pytest.fixture
@@ -115,7 +144,7 @@ def test_each_piece_comes_as_it_is_offered_and_the_end_with_the_result(studio: S
         await follower.heard(b"one")
         await studio.call(lambda: maker.offer(b"two"))
         await follower.heard(b"onetwo")
-        assert studio.parts.limits.downloads.held == 1
+        assert (studio.parts.limits.followers.held, studio.parts.limits.downloads.held) == (1, 0)
         assert not follower.ended_properly
         await studio.call(lambda: maker.hold(b"end"))
         ended: list[object] = []
@@ -159,7 +188,7 @@ def test_a_job_that_waits_is_waited_for_on_a_place_for_waiting(studio: Studio, m
         studio.submit(first)
         follower = Follower(studio.parts, studio.submit(maker))
         await studio.call(lambda: first.offer(b"first"))
-        assert (studio.parts.limits.waits.held, studio.parts.limits.downloads.held) == (1, 0)
+        assert (studio.parts.limits.waits.held, studio.parts.limits.followers.held) == (1, 0)
         assert follower.sent == []
         first.finish()
         maker.finish()
@@ -277,14 +306,33 @@ def test_where_all_places_are_taken_it_is_told_at_once(studio: Studio, maker: Ma
             with pytest.raises(TooManyStreams):
                 await Follower(studio.parts, job_id).end()
         with ExitStack() as held:
+            for _ in range(limits.followers.total):
+                held.enter_context(limits.followers.slot())
+            follower = Follower(studio.parts, job_id)
+            await studio.call(lambda: maker.offer(b"one"))
+            with pytest.raises(TooManyStreams, match="All 16 places for those who follow a job"):
+                await follower.end()
+            assert follower.sent == []
+        maker.finish()
+
+    studio.run(test)
+
+
+def test_followers_and_downloads_do_not_stand_in_each_others_way(studio: Studio, maker: Maker) -> None:
+    limits = studio.parts.limits
+
+    async def test() -> None:
+        job_id = studio.submit(maker)
+        with ExitStack() as held:
             for _ in range(limits.downloads.total):
                 held.enter_context(limits.downloads.slot())
             follower = Follower(studio.parts, job_id)
             await studio.call(lambda: maker.offer(b"one"))
-            with pytest.raises(TooManyDownloads):
-                await follower.end()
-            assert follower.sent == []
-        maker.finish()
+            await follower.heard(b"one")
+            maker.finish()
+            await follower.end()
+            with pytest.raises(TooManyDownloads):  # what is finished is downloaded
+                await Follower(studio.parts, job_id).end()
 
     studio.run(test)
 
@@ -301,6 +349,25 @@ def test_a_client_that_takes_nothing_is_given_up(studio: Studio, maker: Maker) -
         with pytest.raises(ClientStalled):
             await follower.end()
         maker.finish()
+
+    studio.run(test)
+
+
+def test_a_large_slice_may_take_longer(studio: Studio, maker: Maker, monkeypatch: pytest.MonkeyPatch) -> None:
+    allowed: list[float] = []
+
+    async def note(sending: Awaitable[None], seconds: float) -> None:
+        allowed.append(seconds)
+        await sending
+
+    monkeypatch.setattr("server.following.timely", note)
+
+    async def test() -> None:
+        follower = Follower(studio.parts, studio.submit(maker), send_seconds=3.0)
+        await studio.call(lambda: maker.offer(bytes(SLICE_BYTES)))
+        maker.finish()
+        await follower.end()
+        assert allowed[0] == send_limit(3.0, SLICE_BYTES) > 3.0
 
     studio.run(test)
 
@@ -352,6 +419,81 @@ def test_a_server_that_stops_gives_back_what_it_followed(studio: Studio, maker: 
         with pytest.raises(asyncio.CancelledError):
             await follower.end()
         maker.finish()
+
+    studio.run(test)
+
+
+def test_the_end_comes_when_whoever_asks_finds_the_job_done(
+    studio: Studio, maker: Maker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settling = Gated(studio.parts.queue.settle)
+    monkeypatch.setattr(studio.parts.queue, "settle", settling)
+
+    async def test() -> None:
+        follower = Follower(studio.parts, studio.submit(maker))
+        await studio.call(lambda: maker.offer(b"one"))
+        await follower.heard(b"one")
+        await studio.call(lambda: maker.hold(b"end"))
+        maker.finish()
+        await follower.heard(b"oneend")  # stored by now, as only then the last is read
+        assert not follower.ended_properly
+        settling.let()
+        await follower.end()
+        assert follower.ended_properly
+
+    studio.run(test)
+
+
+def test_what_was_given_up_before_it_was_sent_is_told_as_the_jobs_error(
+    studio: Studio, maker: Maker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settling = Gated(studio.parts.queue.settle)
+    monkeypatch.setattr(studio.parts.queue, "settle", settling)
+
+    async def test() -> None:
+        job_id = studio.submit(maker)
+        await studio.call(lambda: maker.hold(b""))
+        follower = Follower(studio.parts, job_id)
+        await studio.call(lambda: maker.hold(b""))
+        assert studio.parts.limits.waits.held == 1
+        maker.offer(b"one")  # on the loop, which wakes nobody until both have happened
+        maker.fail(MemoryError())
+        settling.reach()
+        await studio.call(settling.reach)
+        assert follower.sent == []
+        settling.let()
+        with pytest.raises(JobFailed) as failed:
+            await follower.end()
+        assert (failed.value.code, follower.sent) == ("out_of_memory", [])
+
+    studio.run(test)
+
+
+@pytest.mark.parametrize("way", ["end", "task", "scope"])
+def test_its_file_is_closed_beside_the_loop_however_it_ends(
+    studio: Studio, maker: Maker, monkeypatch: pytest.MonkeyPatch, way: str
+) -> None:
+    threads: list[int] = []
+    close = Following.close
+
+    def note(following: Following) -> None:
+        threads.append(threading.get_ident())
+        close(following)
+
+    monkeypatch.setattr(Following, "close", note)
+
+    async def test() -> None:
+        follower = Follower(studio.parts, studio.submit(maker))
+        await studio.call(lambda: maker.offer(b"one"))
+        await follower.heard(b"one")
+        if way == "scope":
+            follower.scope.cancel()
+        if way == "task":
+            follower.task.cancel()
+        maker.finish()
+        await asyncio.wait([follower.task], timeout=PATIENCE_SECONDS)
+        assert len(threads) == 1
+        assert threads[0] != threading.get_ident()
 
     studio.run(test)
 

@@ -29,6 +29,7 @@ def test_places_are_those_promised() -> None:
         ("log_streams", TooManyStreams),
         ("event_streams", TooManyStreams),
         ("waits", TooManyStreams),
+        ("followers", TooManyStreams),
     ],
 )
 def test_one_too_many_is_refused_at_once_and_none_is_lost(name: str, refusal: type[TooMany]) -> None:

@@ -161,4 +161,4 @@ def test_on_the_wire_a_failure_ends_the_connection_without_the_last_chunk(tmp_pa
         read_until(client, b"one\r\n")
         maker.fail(MemoryError())
         assert read_to_end(client) == b""
-        assert parts.limits.downloads.held == 0
+        assert (parts.limits.followers.held, parts.limits.downloads.held) == (0, 0)

@@ -63,6 +63,7 @@ def test_props_tell_models_defaults_and_the_queue(studio: Product) -> None:
         name: field.default for name, field in SpeechRequest.model_fields.items()
     }
     assert props["defaults"]["transcribe"]["task"] == "transcribe"
+    assert props["limits"]["followers"] == 16
     assert (props["limits"]["speech_characters"], props["limits"]["transcription_seconds"]) == (
         100_000,
         86_400,
