@@ -20,8 +20,11 @@ class Language:
     told: bool
 
 
+NOBODY: Final = Language("en", 0.0, told=True)
+
+
 def detect(whisper: Whisper, windows: Windows, check: Check) -> Language:
-    """The language that the first windows with speech sound like in the mean; English, at 0, where nobody speaks.
+    """The language that the first windows with speech or song sound like in the mean; English, at 0, where nobody speaks.
 
     `check` is called before each window.
     """
@@ -36,6 +39,6 @@ def detect(whisper: Whisper, windows: Windows, check: Check) -> Language:
             break
         windows.resume(window.stop)
     if not sums:
-        return Language("en", 0.0, told=True)
+        return NOBODY
     likeliest = max(sums, key=lambda code: sums[code])
     return Language(likeliest, sums[likeliest] / count, told=True)

@@ -12,7 +12,7 @@ from engine.audio.reading import AudioStream, listening
 from engine.control import Control
 from engine.errors import InvalidRequest
 from engine.song_model import Expected
-from engine.transcription.detection import Language, detect
+from engine.transcription.detection import NOBODY, Language, detect
 from engine.transcription.device import chosen, opened
 from engine.transcription.features import RATE_HZ
 from engine.transcription.languages import NAMES, UNSPACED, language_code
@@ -118,6 +118,8 @@ class WhisperTranscription:
                 progress.tell()
             seconds = windows.heard / RATE_HZ
         control.report(LISTENING, 1.0, seconds=int(seconds))
+        if not segments and self._is_detected(request):
+            language = NOBODY  # what music sounds like
         blank = "" if language.code in UNSPACED else " "
         text = blank.join(segment.text for segment in segments)
         notes = (self._device.note,) if self._device.note else ()
@@ -136,12 +138,15 @@ class WhisperTranscription:
         with listening(audio, field=_FIELD, most_seconds=MOST_SECONDS, check=check) as stream:
             yield stream, Windows(stream.blocks, self._detector.recording())
 
+    def _is_detected(self, request: TranscriptionRequest) -> bool:
+        return self._weights.multilingual and not request.language.strip()
+
     def _language(
         self, whisper: Whisper, audio: BinaryIO, request: TranscriptionRequest, control: Control
     ) -> Language:
         """The one asked for, the only one there is, or the one that the first windows sound like."""
-        asked = language_code(request.language, self._weights.languages)
-        if asked or not self._weights.multilingual:
+        if not self._is_detected(request):
+            asked = language_code(request.language, self._weights.languages)
             return Language(asked or "en", 1.0, told=self._weights.multilingual)
         with self._windows(audio, control) as (_, windows):
             return detect(whisper, windows, control.check_cancelled)

@@ -8,7 +8,7 @@ import numpy as np
 from engine.control import unchecked
 from engine.transcription.decoding import decode, temperatures
 from engine.transcription.tokens import TokenText
-from engine.transcription.whisper import Attempt, Encoded, Whisper
+from engine.transcription.whisper import BEAM, Attempt, Encoded, Whisper
 
 
 @dataclass
@@ -20,7 +20,12 @@ class Scripted(Whisper):
     asked: list[tuple[float, int]] = field(default_factory=list)
 
     def attempt(
-        self, encoded: Encoded, prompt: Sequence[int], temperature: float, no_repeat: int = 0
+        self,
+        encoded: Encoded,
+        prompt: Sequence[int],
+        temperature: float,
+        no_repeat: int = 0,
+        beam: int = BEAM,
     ) -> Attempt:
         self.asked.append((temperature, no_repeat))
         text, likely, silent = self.attempts.pop(0)

@@ -9,11 +9,11 @@ import pytest
 from numpy.typing import NDArray
 
 from engine.control import Uncontrolled
-from engine.transcription import pipeline
+from engine.transcription import device, pipeline
 from engine.transcription.pipeline import WhisperTranscription
 from engine.transcription.tokens import TokenText
 from engine.transcription.voice_activity import RecordingSpeech, SpeechDetector
-from engine.transcription.whisper import Attempt, Encoded, Whisper
+from engine.transcription.whisper import BEAM, Attempt, Encoded, Whisper
 from engine.transcription_model import Transcript
 from engine.transcription_request import TranscriptionRequest
 from tests.engine.transcription.folders import folder
@@ -27,6 +27,7 @@ class Polyglot(Whisper):
         self.text = text
         self.told = list(heard)
         self.prompts: list[list[int]] = []
+        self.likely = -0.2
 
     def begin(self) -> None:
         pass
@@ -37,9 +38,11 @@ class Polyglot(Whisper):
     def languages(self, encoded: Encoded) -> dict[str, float]:
         return self.told.pop(0)
 
-    def attempt(self, encoded: Encoded, prompt: list[int], temperature: float, no_repeat: int = 0) -> Attempt:
+    def attempt(
+        self, encoded: Encoded, prompt: list[int], temperature: float, no_repeat: int = 0, beam: int = BEAM
+    ) -> Attempt:
         self.prompts.append(prompt)
-        return Attempt(tuple(self.text.encode("Ja.")), 0.0, -0.2, 0.1)
+        return Attempt(tuple(self.text.encode("Ja.")), 0.0, self.likely, 0.1)
 
     def pairs(self, encoded: Encoded, opening: list[int], tokens: Sequence[int]) -> list[tuple[int, int]]:
         return [(0, 0)]
@@ -73,7 +76,7 @@ def listen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Listen:
     monkeypatch.setattr(pipeline, "SpeechDetector", Loud)
 
     def run(whisper: Polyglot, sound: Recording, **options: str) -> Transcript:
-        monkeypatch.setattr(pipeline, "Whisper", lambda *arguments: whisper)
+        monkeypatch.setattr(device, "Whisper", lambda *arguments: whisper)
         return model.transcribe(sound.file(), TranscriptionRequest.model_validate(options), Uncontrolled())
 
     return run
@@ -106,6 +109,13 @@ def test_a_language_that_is_told_is_not_looked_for(listen: Listen, text: TokenTe
 def test_silence_has_no_language(listen: Listen, text: TokenText) -> None:
     transcript = listen(Polyglot(text, []), Recording(wav(np.zeros(16_000, np.float32)), (), ()))
     assert (transcript.text, transcript.language_probability) == ("", 0.0)
+
+
+def test_music_has_no_language(listen: Listen, text: TokenText) -> None:
+    whisper = Polyglot(text, [{"la": 0.9}])
+    whisper.likely = -1.3
+    transcript = listen(whisper, Recording(wav(np.full(160_000, 0.2, np.float32)), (), ()))
+    assert (transcript.text, transcript.language, transcript.language_probability) == ("", "en", 0.0)
 
 
 def test_a_model_of_many_languages_describes_itself(tmp_path: Path) -> None:

@@ -9,8 +9,11 @@ import numpy as np
 import pytest
 import soundfile
 
+from bench.sound.matching import match
 from engine.control import Uncontrolled
 from engine.errors import CheckpointError, InvalidRequest
+from engine.request import read_song
+from engine.sketch.pipeline import SketchModel
 from engine.song_model import Expected
 from engine.transcription.pipeline import WhisperTranscription
 from engine.transcription_model import Transcript
@@ -29,6 +32,38 @@ READING = (
     "The other passengers nodded, gathered their coats and bags, and waited for the doors to open.",
     "A cold wind met them on the platform, but the sun was already breaking through the clouds.",
 )
+
+
+SONGS = (
+    (
+        "folk, acoustic guitar, warm",
+        "[Verse]\nThe rain is on the window pane\nThe light is in the hall\n"
+        "[Chorus]\nSo come back home, come home again\nCome home before the fall",
+    ),
+    (
+        "folk, warm, acoustic guitar, female vocal, English",
+        "[Verse]\nRain on the window\nLights in the hall\nI hear you calling\nBehind the wall\n"
+        "Come back tomorrow\nCome back at all",
+    ),
+    (
+        "jazz ballad, slow, piano, 70 BPM",
+        "[Verse]\nI look for you but you are not there\nOnly a shadow I see\n"
+        "Maybe tomorrow you will remember my name",
+    ),
+)
+
+
+@pytest.fixture(scope="module")
+def band() -> SketchModel:
+    """The built-in band and its singer."""
+    return SketchModel()
+
+
+def played(band: SketchModel, style: str, lyrics: str, seed: int) -> Recording:
+    """A song of at most a minute, both channels as one."""
+    asked = {"style": style, "lyrics": lyrics, "lm_seed": seed, "seed": 1, "duration": 60}
+    (track,) = band.generate(read_song(asked), Uncontrolled())
+    return of(np.asarray(track.samples).mean(axis=1), track.sample_rate_hz)
 
 
 class Heard(Uncontrolled):
@@ -109,7 +144,9 @@ def test_noise_and_tones_are_an_empty_transcript(model: WhisperTranscription) ->
     times = np.arange(10 * 16_000) / 16_000
     noise = np.random.default_rng(1).normal(0, 0.1, len(times))
     tremolo = np.sin(2 * np.pi * 220 * times) * (1 + np.sin(2 * np.pi * 4 * times)) / 4
-    assert [listen(model, of(sound)).text for sound in (noise, tremolo)] == ["", ""]
+    harmonics = np.arange(1, 9)[:, None]
+    hum = (np.sin(2 * np.pi * 50 * harmonics * times) / harmonics / 5).sum(axis=0)
+    assert [listen(model, of(sound)).text for sound in (noise, tremolo, hum)] == ["", "", ""]
 
 
 @pytest.mark.parametrize(
@@ -184,6 +221,42 @@ def test_the_same_file_and_options_give_the_same_transcript(
 ) -> None:
     first, second = (listen(model, recording, temperature=1.0, prompt="Umbrella") for _ in range(2))
     assert first == second
+
+
+@pytest.mark.runtime
+@pytest.mark.parametrize(("style", "lyrics"), SONGS)
+def test_what_is_sung_to_a_band_is_understood(
+    model: WhisperTranscription, band: SketchModel, style: str, lyrics: str
+) -> None:
+    said = " ".join(line for line in lyrics.splitlines() if not line.startswith("["))
+    shares = [
+        match(said, listen(model, played(band, style, lyrics, seed)).text).recognised for seed in (7, 12)
+    ]
+    assert min(shares) >= 0.5
+
+
+@pytest.mark.runtime
+@pytest.mark.parametrize(
+    "style", ["folk", "pop", "rock", "jazz", "ballad", "orchestral", "bossa nova", "metal", "lullaby, flute"]
+)
+def test_what_nobody_sings_to_is_an_empty_transcript(
+    model: WhisperTranscription, band: SketchModel, style: str
+) -> None:
+    assert listen(model, played(band, f"{style}, instrumental", "", 80)).text == ""
+
+
+@pytest.mark.runtime
+def test_speech_amid_music_is_written_down_when_it_is_said(
+    model: WhisperTranscription, band: SketchModel, recording: Recording
+) -> None:
+    music, _ = soundfile.read(played(band, "folk, instrumental", "", 5).file(), dtype="float32")
+    sound, _ = soundfile.read(recording.file(), dtype="float32")
+    mixed = sound + 0.1 * np.resize(music[::2], len(sound))
+    transcript = listen(model, of(mixed, RATE_HZ))
+    assert word_error_rate(" ".join(recording.phrases), transcript.text) <= 0.1
+    words = [word for segment in transcript.segments for word in segment.words]
+    starts = np.array([word.start for word in words])
+    assert np.mean([np.abs(starts - start).min() for start, _ in recording.times]) <= 0.1
 
 
 @pytest.mark.runtime

@@ -1,6 +1,7 @@
 """One window after another written down."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from engine.transcription.features import RATE_HZ
 from engine.transcription.scribe import Scribe
 from engine.transcription.spans import Span
 from engine.transcription.tokens import TokenText
-from engine.transcription.whisper import Attempt, Encoded, Whisper
+from engine.transcription.whisper import BEAM, Attempt, Encoded, Whisper
 from engine.transcription.windows import Window, Windows
 from engine.transcription_model import Segment
 from engine.transcription_request import TranscriptionRequest
@@ -24,9 +25,12 @@ ENGLISH = Language("en", 1.0, told=False)
 class Scripted(Whisper):
     """Gives the same answer to every window, half a second a token; owner of the prompts it was sent."""
 
-    def __init__(self, text: TokenText, answer: Sequence[str | float], temperature: float = 0.0) -> None:
+    def __init__(
+        self, text: TokenText, answer: Sequence[str | float], temperature: float = 0.0, likely: float = -0.2
+    ) -> None:
         self.text = text
         self.degree = temperature
+        self.likely = likely
         self.prompts: list[list[int]] = []
         self.answer = [
             token
@@ -41,9 +45,11 @@ class Scripted(Whisper):
     def heard(self, samples: NDArray[np.float32]) -> Encoded:
         return Encoded(None, len(samples) // 160)
 
-    def attempt(self, encoded: Encoded, prompt: list[int], temperature: float, no_repeat: int = 0) -> Attempt:
+    def attempt(
+        self, encoded: Encoded, prompt: list[int], temperature: float, no_repeat: int = 0, beam: int = BEAM
+    ) -> Attempt:
         self.prompts.append(prompt)
-        return Attempt(tuple(self.answer), self.degree, -0.2, 0.1)
+        return Attempt(tuple(self.answer), self.degree, self.likely, 0.1)
 
     def pairs(self, encoded: Encoded, opening: list[int], tokens: Sequence[int]) -> list[tuple[int, int]]:
         return [(place, 25 * place) for place in range(len(tokens) + 1)]
@@ -103,3 +109,41 @@ def test_words_end_where_the_next_window_goes_on(text: TokenText) -> None:
 
 def test_nothing_said_is_no_segment(text: TokenText) -> None:
     assert written(Scripted(text, []), window(0, (0.0, 1.0))) == []
+
+
+def song(*speech: tuple[float, float]) -> Window:
+    """10 s that may be sung, loud from 0.2 to 9 s."""
+    spoken = tuple(Span(round(begin * RATE_HZ), round(end * RATE_HZ)) for begin, end in speech)
+    return replace(window(0, (0.2, 9.0)), sung=True, speech=spoken)
+
+
+def times(whisper: Whisper, sung: Window) -> list[tuple[float, float]]:
+    (segment,) = written(whisper, sung)
+    return [(word.start, word.end) for word in segment.words]
+
+
+def test_sung_words_are_heard_where_it_is_loud(text: TokenText) -> None:
+    whisper = Scripted(text, [0.0, "One two three four", 2.0])
+    assert times(whisper, song()) == [(0.2, 0.5), (0.5, 1.0), (1.0, 1.5), (1.5, 2.0)]
+    assert times(whisper, song((1.6, 1.8)))[-1] == (1.5, 2.0)
+
+
+def test_words_said_amid_music_are_heard_where_somebody_speaks(text: TokenText) -> None:
+    whisper = Scripted(text, [0.0, "One two three four", 2.0])
+    assert times(whisper, song((0.1, 1.9)))[-1] == (1.5, 1.9)
+
+
+def test_where_nobody_sings_nothing_is_written_and_the_window_dismissed(text: TokenText) -> None:
+    whisper = Scripted(text, [0.0, "Thank you.", 2.0], likely=-1.2)
+    windows = Windows(iter(()), Loudness())
+    scribe = Scribe(whisper, TranscriptionRequest(), ENGLISH)
+    assert scribe.write(song(), windows, unchecked) == []
+    assert windows._unsung == 10 * RATE_HZ
+    assert len(whisper.prompts) == 1
+
+
+@pytest.mark.parametrize(("likely", "count"), [(-0.5, 1), (-1.2, 0)])
+def test_speech_amid_music_must_be_likely(text: TokenText, likely: float, count: int) -> None:
+    whisper = Scripted(text, [0.0, "You", 0.5], likely=likely)
+    assert len(written(whisper, replace(window(0, (0.0, 1.0)), doubted=True))) == count
+    assert len(written(whisper, window(0, (0.0, 1.0)))) == 1

@@ -118,3 +118,71 @@ def test_all_speech_is_in_windows_once(parts: list[tuple[float, float]]) -> None
             taken[span.start : span.stop] += 1
     assert np.array_equal(taken, (samples > 0).astype(np.int64))
     assert all(first.stop <= second.start for first, second in pairwise(windows))
+
+
+def band(*parts: tuple[float, float]) -> NDArray[np.float32]:
+    """Seconds, and the level: 0 is silence, 0.2 a band, 1 speech."""
+    return np.concatenate(
+        [np.full(round(length / 0.032) * 512, level, np.float32) for length, level in parts]
+    )
+
+
+def rejected(samples: NDArray[np.float32]) -> list[Window]:
+    """All windows, where nobody sings in those that may be sung."""
+    windows = Windows(blocks(samples), Loudness())
+    found = []
+    while (window := windows.next()) is not None:
+        found.append(window)
+        if window.sung:
+            windows.dismiss(window)
+        else:
+            windows.resume(window.stop)
+    return found
+
+
+def test_what_is_loud_and_hardly_speech_is_handed_on_as_it_is() -> None:
+    window, last = cut(band((2, 0), (8, 0.2), (2, 1), (30, 0.2), (8, 0)))
+    assert (window.sung, window.whole, last.sung, last.whole) == (True, False, True, True)
+    assert seconds(window.start, window.stop, last.start, last.stop) == [1.8, 31.8, 31.8, 42.3]
+    assert [seconds(span.start, span.stop) for span in window.spans] == [[2.0, 31.8]]
+    assert [seconds(span.start, span.stop) for span in window.speech] == [[10.0, 12.0]]
+
+
+def test_speech_between_short_noises_is_cut_as_ever() -> None:
+    (window,) = cut(band((1, 0), (0.5, 0.2), (2, 0), (4, 1), (2, 0), (0.5, 0.2), (9, 0)))
+    assert (window.sung, window.doubted) == (False, False)
+    assert [seconds(span.start, span.stop) for span in window.spans] == [[3.5, 7.5]]
+
+
+def test_where_nobody_sings_the_speech_comes_next_and_is_doubted() -> None:
+    first, second = rejected(band((1, 0), (15, 0.2), (2, 1), (8, 0.2), (9, 0)))
+    assert (first.sung, second.sung, second.doubted) == (True, False, True)
+    assert [seconds(span.start, span.stop) for span in second.spans] == [[16.0, 18.0]]
+
+
+def test_where_nobody_sings_the_next_window_overlaps_for_who_begins_late() -> None:
+    starts = [window.start for window in rejected(band((1, 0), (70, 0.2), (9, 0)))]
+    assert seconds(*starts) == [0.8, 25.6, 50.4]
+
+
+def test_an_endless_song_is_held_for_no_longer_than_two_windows() -> None:
+    windows = Windows(blocks(band((2, 0), (100, 0.2), (6, 1), (80, 0.2))), Loudness())
+    held = []
+    while (window := windows.next()) is not None:
+        held.append(len(windows._sound))
+        windows.dismiss(window) if window.sung else windows.resume(window.stop)
+    assert max(held) < 2 * WINDOW_SAMPLES + 3 * RATE_HZ
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.lists(st.tuples(st.floats(0.5, 40), st.sampled_from([0.0, 0.2, 1.0])), min_size=1, max_size=7))
+def test_all_speech_is_in_a_window_once_though_nobody_sings(parts: list[tuple[float, float]]) -> None:
+    samples = band((1, 0), *parts)
+    taken = np.zeros(len(samples), np.int64)
+    for window in rejected(samples):
+        assert 0 < len(window.samples) <= WINDOW_SAMPLES
+        assert np.array_equal(window.samples, samples[window.start : window.stop])
+        if not window.sung:
+            for span in window.spans:
+                taken[span.start : span.stop] += 1
+    assert np.array_equal(taken, (samples == 1).astype(np.int64))
