@@ -3,15 +3,17 @@
 import io
 import json
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Final
 
-from engine.audio import content_type, extension, open_writer
+from engine.audio import content_type, extension
 from engine.catalogue import Catalogue
 from engine.request import DRAWN_SEED_LIMIT
 from engine.speech_model import SpeechModel, Spoken
 from engine.speech_request import SpeechRequest
 from engine.words import Word, words_as_json
 from server.jobs.rates import Stage
+from server.speech_writing import write_speech
 from server.work import Making, Packed, Prepared, digest_of
 from storage.entry import JSON, Part
 
@@ -47,17 +49,13 @@ class SpeechOperations:
 
 def _write_speech(model: SpeechModel, request: SpeechRequest, making: Making) -> Packed:
     """Encode each sentence as soon as it is made; the words, known with the last one, follow the audio."""
-    control, sink, rate = making.control, making.sink, model.sample_rate_hz
-    sentences, words = model.speak(request, control), list[Word]()
-    with open_writer(
-        rate, 1, request.output_format, request.mp3_bitrate, sink, control.check_cancelled
-    ) as writer:
-        while (spoken := _next(sentences, making)) is not None:
-            writer.write(spoken.samples)
-            words.extend(spoken.words)
-            making.offer()
-    seconds, length = writer.frames / rate, sink.seek(0, io.SEEK_END)
-    replay = _replay(request, words)
+    control, sink = making.control, making.sink
+    sentences = iter(partial(_next, model.speak(request, control), making), None)
+    voiced = write_speech(
+        sentences, model.sample_rate_hz, request, sink, control.check_cancelled, making.offer
+    )
+    seconds, length = voiced.seconds, sink.seek(0, io.SEEK_END)
+    replay = _replay(request, voiced.words)
     sink.write(replay)
     kind, stem = content_type(request.output_format), making.job_id
     name = f"{stem}.{extension(request.output_format)}"
@@ -82,7 +80,7 @@ def _first_voice(model: SpeechModel) -> str:
     return ""
 
 
-def _replay(request: SpeechRequest, words: list[Word]) -> bytes:
+def _replay(request: SpeechRequest, words: tuple[Word, ...]) -> bytes:
     """The request that gives this speech again, with what it was found to hold."""
     fields = request.model_dump(mode="json") | {"words": words_as_json(words)}
     return json.dumps(fields, ensure_ascii=False).encode()

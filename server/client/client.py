@@ -74,9 +74,7 @@ class Client:
         Every sending carries the same Idempotency-Key and the same bytes. Only that makes it right to send again
         after a connection broke and nobody knows whether the job was accepted.
         """
-        return self._submit(
-            operation_path, json.dumps(payload, ensure_ascii=False).encode(), "application/json"
-        )
+        return self._submit(operation_path, json.dumps(payload).encode(), "application/json")
 
     def upload(
         self, operation_path: str, payload: Mapping[str, JsonValue], field: str, filename: str, file: bytes

@@ -13,9 +13,9 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import BinaryIO, Protocol
 
-from server.commands.hub import Body, BrokenTransfer
 from server.commands.hub_errors import FolderBusy, HubUnreachable, WrongDigest
 from server.commands.model_files import Digest, Listing, RemoteFile
+from server.commands.source_answers import Body, BrokenTransfer
 
 PAUSES_SECONDS = (1.0, 2.0, 4.0, 8.0, 15.0, 30.0)  # between attempts that bring nothing
 ATTEMPTS = 2  # to fetch a file whose content is right

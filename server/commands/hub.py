@@ -8,35 +8,28 @@ interrupted, which with 7 GB will not do: the bytes are read here.
 import os
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import AbstractContextManager, contextmanager
+from functools import partial
 from typing import TYPE_CHECKING
 
 from server.commands.hub_address import HUB, hub_address, is_overheard, shown
 from server.commands.hub_errors import ExtraMissing, HubRefused, HubUnreachable, WrongChoice
 from server.commands.model_files import Digest, Listing, RemoteFile
+from server.commands.source_answers import (
+    PATIENCE_SECONDS,
+    Body,
+    Origin,
+    body_of,
+    headers_for,
+    reason_of,
+)
 
 if TYPE_CHECKING:
     from huggingface_hub.errors import HfHubHTTPError
     from huggingface_hub.hf_api import RepoSibling
 
-PATIENCE_SECONDS = 30.0  # for an answer's next byte
-RANGE_REFUSED = 416
-RETRIED = frozenset({408, 429, 500, 502, 503, 504})
 _DIGESTS = {"sha256": re.compile(r"[0-9a-f]{64}"), "git": re.compile(r"[0-9a-f]{40}")}
 _COMMIT = re.compile(r"[\w./-]+")
-
-
-class BrokenTransfer(Exception):
-    """The connection ended too early or the hub asks for patience; trying again may help."""
-
-
-@dataclass(frozen=True, slots=True)
-class Body:
-    """The bytes of a file from `offset` on, which is 0 where the hub does not do ranges."""
-
-    offset: int
-    chunks: Iterator[bytes]
 
 
 class Hub:
@@ -96,43 +89,29 @@ class Hub:
         except (RequestError, InvalidURL, KeyError, TypeError, ValueError) as error:
             raise HubUnreachable(self._no_hub()) from error
 
-    @contextmanager
-    def opened(self, listing: Listing, file: RemoteFile, offset: int) -> Iterator[Body]:
+    def opened(self, listing: Listing, file: RemoteFile, offset: int) -> AbstractContextManager[Body]:
         """The file's bytes from the offset on; BrokenTransfer where trying again may help, else PullError."""
-        from httpx2 import InvalidURL, RequestError, TransportError, UnsupportedProtocol
         from huggingface_hub import get_session, hf_hub_url
 
         address = hf_hub_url(listing.repo, file.path, revision=listing.commit, endpoint=self._address)
-        headers = _headers() | ({"Range": f"bytes={offset}-"} if offset else {})
-        try:
-            with get_session().stream("GET", address, headers=headers, timeout=PATIENCE_SECONDS) as answer:
-                if answer.status_code in RETRIED:
-                    raise BrokenTransfer(f"The hub answers {answer.status_code}.")
-                if answer.status_code == RANGE_REFUSED:
-                    yield Body(0, iter(()))
-                    return
-                if answer.status_code not in (200, 206):
-                    raise HubRefused(
-                        f"The hub refuses {file.path} of {listing.repo} with status {answer.status_code}; "
-                        "try again later, or check your access to it."
-                    )
-                start = offset if answer.status_code == 206 else 0
-                yield Body(start, answer.iter_raw())  # raw: half a chunk would be lost with the connection
-        except UnsupportedProtocol as error:
-            raise HubUnreachable(self._no_hub()) from error
-        except TransportError as error:
-            if isinstance(error.__context__, InvalidURL):  # sent elsewhere, to what is no address
-                raise HubUnreachable(self._no_hub()) from error
-            raise BrokenTransfer(f"The connection to {self._shown} broke ({_reason(error)}).") from error
-        except (RequestError, InvalidURL) as error:
-            raise HubUnreachable(self._no_hub()) from error
+        origin = Origin(
+            self._shown,
+            self._no_hub(),
+            lambda status: (
+                f"The hub refuses {file.path} of {listing.repo} with status {status}; "
+                "try again later, or check your access to it."
+            ),
+        )
+        headers = headers_for(offset) | _authorization()
+        ask = partial(get_session().stream, "GET", address, headers=headers, timeout=PATIENCE_SECONDS)
+        return body_of(ask, offset, origin)
 
     def _no_hub(self) -> str:
         return f"{self._shown} answers, but not as a model hub; check HF_ENDPOINT."
 
     def _unreachable(self, error: Exception) -> str:
         return (
-            f"Cannot reach {self._shown} ({_reason(error)}); check the network and the proxy's settings, "
+            f"Cannot reach {self._shown} ({reason_of(error)}); check the network and the proxy's settings, "
             "then run this again."
         )
 
@@ -155,10 +134,9 @@ class Hub:
         return f"{self._shown} answers {status} when asked for {repo}; try again later."
 
 
-def _headers() -> dict[str, str]:
-    headers = {"User-Agent": "yue2-studio", "Accept-Encoding": "identity"}
+def _authorization() -> dict[str, str]:
     token = _token()
-    return headers | ({"Authorization": f"Bearer {token}"} if token else {})
+    return {"Authorization": f"Bearer {token}"} if token else {}
 
 
 def _token() -> str | None:
@@ -166,10 +144,6 @@ def _token() -> str | None:
     from huggingface_hub import constants, get_token
 
     return None if constants.HF_HUB_DISABLE_IMPLICIT_TOKEN else get_token()
-
-
-def _reason(error: Exception) -> str:
-    return str(error).strip().rstrip(".") or type(error).__name__
 
 
 def _commit(name: str) -> str:

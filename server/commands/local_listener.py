@@ -11,7 +11,8 @@ from engine.catalogue import Catalogue
 from engine.transcription_model import transcript_as_json
 from engine.transcription_request import read_transcription
 from server.commands.bar import Bar
-from server.commands.local_models import sound_models
+from server.commands.local_models import listening
+from server.commands.recording import opened
 from server.commands.transcript import Heard
 
 
@@ -22,15 +23,15 @@ class LocalListener:
     catalogue: Catalogue
 
     def __call__(self, file: Path, payload: dict[str, JsonValue], bar: Bar) -> Heard:
-        """Write the recording down here. Raises EngineError, OSError."""
+        """Write the recording down here. Raises EngineError (InvalidRequest for a pipe or a device), OSError."""
         request = read_transcription(payload)
         model = self.catalogue.transcription(request.model)
         model.check(request)
-        with file.open("rb") as audio:
+        with opened(file) as audio:
             transcript = model.transcribe(audio, request, bar)
         return Heard(transcript, transcript_as_json(transcript))
 
 
 def local_listener(environ: Mapping[str, str] = os.environ) -> LocalListener:
     """The listener that the settings ask for. Raises SettingsError, CheckpointError."""
-    return LocalListener(sound_models(environ))
+    return LocalListener(listening(environ))

@@ -13,14 +13,13 @@ from engine.catalogue import Catalogue, open_catalogue
 from engine.errors import UnknownModel
 from engine.request import read_song, resolve_seeds
 from engine.song_model import SongModel
-from engine.yue2.machine.outlook import MODEL_SETTING, VAE_SETTING
 from server.commands.bar import Bar
 from server.commands.endings import say
+from server.commands.local_models import OF_WHISPER, OF_YUE2
 from server.commands.song import Sung
 from server.serve import sound_of, weights_of
 from server.settings import Settings, load
 
-OF_YUE2 = (MODEL_SETTING, VAE_SETTING)
 HOW_TO_GET_YUE2 = "set YUE2_MODEL and YUE2_VAE (see the README), or use --server"
 
 
@@ -58,7 +57,8 @@ def local_singer(environ: Mapping[str, str] = os.environ, *, alone: bool = False
 
     Raises SettingsError, CheckpointError, DeviceError, MissingExtra.
     """
-    settings = load({name: value for name, value in environ.items() if not (alone and name in OF_YUE2)})
+    ignored = (OF_WHISPER, *OF_YUE2) if alone else (OF_WHISPER,)
+    settings = load({name: value for name, value in environ.items() if name not in ignored})
     weights = weights_of(settings)
     if weights is not None:
         weights = replace(weights, digest_file=_digest_file(settings, environ))

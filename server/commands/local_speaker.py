@@ -7,14 +7,13 @@ from typing import BinaryIO
 
 from pydantic import JsonValue
 
-from engine.audio import open_writer
 from engine.catalogue import Catalogue
 from engine.speech_request import read_speech
-from engine.words import Word
 from server.commands.bar import Bar
-from server.commands.local_models import sound_models
+from server.commands.local_models import speaking
 from server.commands.speech import Said
 from server.serve import draw_seed
+from server.speech_writing import write_speech
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,15 +29,10 @@ class LocalSpeaker:
         model.check(request)
         if request.seed < 0:
             request = request.model_copy(update={"seed": draw_seed()})
-        words: list[Word] = []
-        rate = model.sample_rate_hz
-        with open_writer(rate, 1, request.output_format, request.mp3_bitrate, sink) as writer:
-            for spoken in model.speak(request, bar):
-                writer.write(spoken.samples)
-                words += spoken.words
-        return Said(writer.frames / rate, tuple(words))
+        voiced = write_speech(model.speak(request, bar), model.sample_rate_hz, request, sink)
+        return Said(voiced.seconds, voiced.words)
 
 
 def local_speaker(environ: Mapping[str, str] = os.environ) -> LocalSpeaker:
     """The speaker that the settings ask for. Raises SettingsError, CheckpointError."""
-    return LocalSpeaker(sound_models(environ))
+    return LocalSpeaker(speaking(environ))

@@ -2,22 +2,36 @@
 
 import sys
 from pathlib import Path
+from typing import BinaryIO, Final
 
 from engine.errors import InvalidRequest
+from server.limits import MAX_JSON_BYTES
 
-STDIN = "-"
+STDIN: Final = "-"
 
 
 def text_of(file: Path) -> str:
-    """The text of a file. Raises InvalidRequest where it is not UTF-8, and OSError."""
-    try:
-        return file.read_text("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise InvalidRequest("file", f"{file} is not UTF-8 text; save it as UTF-8.") from error
+    """The text of a file. Raises InvalidRequest where it is not UTF-8 or far too long, and OSError."""
+    with file.open("rb") as source:
+        return _read(source, str(file), "save it as UTF-8")
 
 
 def given(text: str, file: Path | None) -> str:
-    """The text itself, or what is in the file, or on stdin for `-`."""
+    """The text itself, or what is in the file, or on stdin for `-`. Raises as `text_of`."""
     if file:
         return text_of(file)
-    return sys.stdin.read() if text == STDIN else text
+    if text == STDIN:
+        return _read(sys.stdin.buffer, "What comes on stdin", "convert it to UTF-8 first")
+    if any("\udc80" <= letter <= "\udcff" for letter in text):  # bytes that the interpreter could not read
+        raise InvalidRequest("text", "The argument is not UTF-8 text; convert it to UTF-8 first.")
+    return text
+
+
+def _read(source: BinaryIO, name: str, remedy: str) -> str:
+    content = source.read(MAX_JSON_BYTES + 1)
+    if len(content) > MAX_JSON_BYTES:
+        raise InvalidRequest("text", f"{name} is longer than anything that can be made of it; give less.")
+    try:
+        return content.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
+    except UnicodeDecodeError as error:
+        raise InvalidRequest("text", f"{name} is not UTF-8 text; {remedy}.") from error

@@ -14,7 +14,8 @@ from server.commands.endings import terminable, told
 if TYPE_CHECKING:
     from pydantic import JsonValue
 
-    from server.commands.speech import Errand, Said
+    from server.client import Client
+    from server.commands.speech import Errand, Speaker
 
 
 def say(
@@ -34,25 +35,16 @@ def say(
 
     Works on any CPU without a download; the built-in voice speaks English. Numbers, dates and units are read out as people do.
     """
-    place = Place(server, key)
     if list_voices:
         with told(), terminable():
-            _print_voices(place)
+            _print_voices(server, key)
         return
     asked = Asked(
         {"voice": voice, "speed": speed, "model": model, "seed": seed}, text, text_file, output, words
     )
     asked.check()
     with told(), terminable():
-        _say(asked, place)
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where the work is done: on a server, or here where there is none."""
-
-    server: str
-    key: str
+        _say(asked, server, key)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,62 +70,62 @@ class Asked:
 
     def errand(self) -> "Errand":
         """The request, and the files it goes to. Raises InvalidRequest, OSError."""
+        from server.commands.file_formats import AUDIO, WORDS, format_of
         from server.commands.reading import given
-        from server.commands.song import format_of
         from server.commands.speech import Errand
-        from server.commands.word_times import format_of_words
 
         output = self.output or Path()
         payload: dict[str, JsonValue] = {
             name: value for name, value in self.fields.items() if value not in ("", None)
         }
-        payload |= {"text": given(self.text, self.text_file), "output_format": format_of(output)}
-        kind = format_of_words(self.words) if self.words else ""
+        payload["output_format"] = format_of(output, AUDIO, "output")
+        kind = format_of(self.words, WORDS, "words") if self.words else ""
+        payload["text"] = given(self.text, self.text_file)
         return Errand(payload, output, self.words, kind, secrets.token_hex(4))
 
 
-def _say(asked: Asked, place: Place) -> None:
+def _say(asked: Asked, server: str, key: str) -> None:
     """Have the text said, and tell what came of it. Raises the project's errors."""
+    from server.commands.speech import say_into
+    from server.commands.workplace import Workplace, at_work
+
     errand = asked.errand()
-    said = _said(errand, place)
+    with at_work(Workplace(server, key), _there, _here) as (speaker, bar):
+        said = say_into(errand, speaker, bar)
     for note in said.notes:
         tell(note)
     length = "" if said.seconds is None else f"  {said.seconds:.1f} s"
     typer.echo(f"{errand.output}{length}")
 
 
-def _said(errand: "Errand", place: Place) -> "Said":
-    from server.commands.bar import Bar
-    from server.commands.speech import say_into
+def _there(client: "Client") -> "Speaker":
+    from server.commands.remote_speaker import RemoteSpeaker
 
-    with Bar() as bar:
-        if place.server:
-            from server.client import Client
-            from server.commands.remote_speaker import RemoteSpeaker
-
-            with Client(place.server, place.key, on_wait=bar.waiting) as client:
-                return say_into(errand, RemoteSpeaker(client), bar)
-        from server.commands.local_speaker import local_speaker
-
-        return say_into(errand, local_speaker(), bar)
+    return RemoteSpeaker(client)
 
 
-def _print_voices(place: Place) -> None:
+def _here() -> "Speaker":
+    from server.commands.local_speaker import local_speaker
+
+    return local_speaker()
+
+
+def _print_voices(server: str, key: str) -> None:
     """A line for each voice: its name, and what is known of it."""
-    for name, words in _voices(place):
+    for name, words in _voices(server, key):
         typer.echo(f"{name}  {words}".rstrip())
 
 
-def _voices(place: Place) -> "list[tuple[str, str]]":
+def _voices(server: str, key: str) -> "list[tuple[str, str]]":
     from server.commands.voice_list import voices_in
 
-    if place.server:
+    if server:
         from server.client import Client
 
-        with Client(place.server, place.key) as client:
+        with Client(server, key) as client:
             return voices_in(client.props().get("models"))
     import os
 
-    from server.commands.local_models import sound_models
+    from server.commands.local_models import speaking
 
-    return voices_in([*sound_models(os.environ).describe()])
+    return voices_in([*speaking(os.environ).describe()])

@@ -6,14 +6,19 @@ from typing import Annotated
 import typer
 
 Text = Annotated[
-    str, typer.Argument(metavar="TEXT", help="What to say, in English; - reads stdin.", show_default=False)
+    str,
+    typer.Argument(
+        metavar="TEXT",
+        help="What to say, in English; - reads stdin. Needed, or --text-file.",
+        show_default=False,
+    ),
 ]
 Output = Annotated[
     Path | None,
     typer.Option(
         "-o",
         "--output",
-        help="File to write: .mp3, .opus, .ogg (which is Opus too), .flac or .wav.",
+        help="File to write, needed: .mp3, .opus, .ogg (which is Opus too), .flac or .wav.",
         show_default=False,
     ),
 ]

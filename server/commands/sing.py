@@ -2,6 +2,7 @@
 
 import secrets
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,8 @@ from server.commands.endings import say, terminable, told
 if TYPE_CHECKING:
     from pydantic import JsonValue
 
-    from server.commands.song import Sung, Wish
+    from server.client import Client
+    from server.commands.song import Singer
 
 
 def sing(
@@ -105,15 +107,18 @@ class Files:
 
 def _sing(asked: Asked, files: Files, server: str, key: str) -> None:
     """Have the song made, and tell what came of it. Raises the project's errors."""
-    from server.commands.song import Wish, format_of
-    from server.commands.word_times import format_of_words
+    from server.commands.file_formats import AUDIO, WORDS, format_of
+    from server.commands.song import Wish, sing
+    from server.commands.workplace import Workplace, at_work
 
-    kind = format_of(files.output)
+    kind = format_of(files.output, AUDIO, "output")
     if files.words is not None:
-        format_of_words(files.words)
+        format_of(files.words, WORDS, "words")
     payload = asked.request() | {"output_format": kind}
     wish = Wish(payload, files.output, files.score, files.save_replay, files.words, secrets.token_hex(4))
-    sung = _sung(wish, server, key)
+    here = partial(_here, alone=payload.get("model") == "sketch")
+    with at_work(Workplace(server, key), _there, here) as (singer, bar):
+        sung = sing(wish, singer, bar)
     for note in sung.notes:
         say(note)
     if files.words is not None and not sung.words:
@@ -122,17 +127,13 @@ def _sing(asked: Asked, files: Files, server: str, key: str) -> None:
     typer.echo(f"{files.output}{length}  seed {payload.get('seed', sung.seed)}")
 
 
-def _sung(wish: "Wish", server: str, key: str) -> "Sung":
-    from server.commands.bar import Bar
-    from server.commands.song import sing
+def _there(client: "Client") -> "Singer":
+    from server.commands.remote_singer import RemoteSinger
 
-    with Bar() as bar:
-        if server:
-            from server.client import Client
-            from server.commands.remote_singer import RemoteSinger
+    return RemoteSinger(client)
 
-            with Client(server, key, on_wait=bar.waiting) as client:
-                return sing(wish, RemoteSinger(client), bar)
-        from server.commands.local_singer import local_singer
 
-        return sing(wish, local_singer(alone=wish.payload.get("model") == "sketch"), bar)
+def _here(*, alone: bool) -> "Singer":
+    from server.commands.local_singer import local_singer
+
+    return local_singer(alone=alone)

@@ -8,13 +8,11 @@ from typing import BinaryIO, Protocol
 
 from pydantic import JsonValue
 
-from engine.errors import InvalidRequest
 from engine.words import Word
 from server.commands.bar import Bar
+from server.commands.file_formats import WORDS, format_of
 from server.commands.replacing import replacing
-from server.commands.word_times import format_of_words, words_in, written_words
-
-FORMATS = {".mp3": "mp3", ".opus": "opus", ".ogg": "opus", ".flac": "flac", ".wav": "wav16"}
+from server.commands.word_times import words_in, written_words
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,17 +72,6 @@ class Singer(Protocol):
         """Write the audio to the sink; raises the project's errors."""
 
 
-def format_of(output: Path) -> str:
-    """The output format that a file name asks for; InvalidRequest where it asks for none."""
-    found = FORMATS.get(output.suffix.lower())
-    if found is None:
-        raise InvalidRequest(
-            "output",
-            f"Cannot tell the format from {output.name!r}; end the name in one of {', '.join(FORMATS)}.",
-        )
-    return found
-
-
 def sing(wish: Wish, singer: Singer, bar: Bar) -> Sung:
     """Have the song made and put in its files; none appears unless all could be written."""
     with ExitStack() as files:
@@ -98,7 +85,7 @@ def sing(wish: Wish, singer: Singer, bar: Bar) -> Sung:
         if replay_file is not None:
             replay_file.write(json.dumps(sung.replay, ensure_ascii=False, indent=2).encode() + b"\n")
         if words_file is not None and wish.words_output is not None:
-            kind = format_of_words(wish.words_output)
+            kind = format_of(wish.words_output, WORDS, "words")
             words_file.write(written_words(sung.words, sung.lyrics, kind).encode())
         return sung
 

@@ -13,7 +13,8 @@ from server.commands.endings import say, terminable, told
 if TYPE_CHECKING:
     from pydantic import JsonValue
 
-    from server.commands.transcript import Heard
+    from server.client import Client
+    from server.commands.transcript import Listener
 
 
 def transcribe(
@@ -58,20 +59,21 @@ class Asked:
 
     def chosen_form(self) -> str:
         """The form that is asked for, else the one of the file's name. Raises InvalidRequest."""
-        from server.commands.transcript import FORMATS
-        from server.commands.word_times import format_of_words
+        from server.commands.file_formats import TRANSCRIPTS, format_of
 
         if self.form is not None or self.output is None:
             return self.form or "text"
-        return format_of_words(self.output, FORMATS)
+        return format_of(self.output, TRANSCRIPTS, "output")
 
 
 def _transcribe(asked: Asked, server: str, key: str) -> None:
     """Have it written down, and print or keep it. Raises the project's errors."""
     from server.commands.transcript import in_form
+    from server.commands.workplace import Workplace, at_work
 
     form = asked.chosen_form()
-    heard = _heard(asked, server, key)
+    with at_work(Workplace(server, key), _there, _here) as (listener, bar):
+        heard = listener(asked.file, asked.payload(), bar)
     for note in heard.transcript.notes:
         say(note)
     written = in_form(heard, form)
@@ -84,16 +86,13 @@ def _transcribe(asked: Asked, server: str, key: str) -> None:
         sink.write(written.encode())
 
 
-def _heard(asked: Asked, server: str, key: str) -> "Heard":
-    from server.commands.bar import Bar
+def _there(client: "Client") -> "Listener":
+    from server.commands.remote_listener import RemoteListener
 
-    with Bar() as bar:
-        if server:
-            from server.client import Client
-            from server.commands.remote_listener import RemoteListener
+    return RemoteListener(client)
 
-            with Client(server, key, on_wait=bar.waiting) as client:
-                return RemoteListener(client)(asked.file, asked.payload(), bar)
-        from server.commands.local_listener import local_listener
 
-        return local_listener()(asked.file, asked.payload(), bar)
+def _here() -> "Listener":
+    from server.commands.local_listener import local_listener
+
+    return local_listener()

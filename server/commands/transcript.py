@@ -3,7 +3,7 @@
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Protocol
 
 from pydantic import BaseModel, JsonValue, ValidationError
 
@@ -12,8 +12,6 @@ from engine.transcription_model import Segment, Transcript
 from server.client import BadAnswer
 from server.commands.bar import Bar
 from server.commands.word_times import TimedWord
-
-FORMATS: Final = {".txt": "text", ".json": "json", ".srt": "srt", ".vtt": "vtt"}
 
 
 @dataclass(frozen=True, slots=True)

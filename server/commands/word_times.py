@@ -1,18 +1,13 @@
 """When words are heard, as files: JSON, SubRip (.srt) and WebVTT (.vtt); and as answers of a server tell it."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
-from typing import Final
+from collections.abc import Iterable, Iterator, Sequence
 
 from pydantic import BaseModel, JsonValue, ValidationError
 
-from engine.errors import InvalidRequest
 from engine.subtitles import as_srt, as_vtt
 from engine.transcription_model import Segment, Transcript
 from engine.words import Word, words_as_json
-
-FORMATS: Final = {".json": "json", ".srt": "srt", ".vtt": "vtt"}
 
 
 class TimedWord(BaseModel):
@@ -32,17 +27,6 @@ class _Wordy(BaseModel):
     """The part of a replay that tells words."""
 
     words: tuple[TimedWord, ...] = ()
-
-
-def format_of_words(path: Path, formats: Mapping[str, str] = FORMATS) -> str:
-    """The format that a file's name asks for; InvalidRequest where it asks for none."""
-    found = formats.get(path.suffix.lower())
-    if found is None:
-        raise InvalidRequest(
-            "words",
-            f"Cannot tell the format from {path.name!r}; end the name in one of {', '.join(formats)}.",
-        )
-    return found
 
 
 def words_in(replay: JsonValue) -> tuple[Word, ...]:

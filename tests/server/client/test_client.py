@@ -1,6 +1,7 @@
 """The polite client against a real HTTP server that misbehaves."""
 
 import io
+import json
 from collections import deque
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -84,7 +85,7 @@ def keys(studio: Studio) -> list[str]:
 def test_a_submission_is_accepted(client: Client, studio: Studio, recorder: Recorder) -> None:
     submission = client.submit("/synth", {"style": "folk", "lyrics": "Grüße"})
     assert (submission.id, submission.queue_position, submission.replayed) == (JOB_ID, 1, False)
-    assert studio.seen[0].body == '{"style": "folk", "lyrics": "Grüße"}'.encode()
+    assert json.loads(studio.seen[0].body) == {"style": "folk", "lyrics": "Grüße"}
     assert studio.seen[0].headers["authorization"] == "Bearer secret"
     assert recorder.slept == []
 

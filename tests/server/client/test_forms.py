@@ -1,5 +1,6 @@
 """Forms as a server reads them."""
 
+import json
 from email import message_from_bytes
 from email.message import Message
 
@@ -18,7 +19,7 @@ def test_a_form_has_the_request_and_the_file_byte_for_byte() -> None:
     sent = form({"language": "en", "prompt": "Grüße"}, "audio", 'a"b\n.wav', file, "x1y2")
     request, audio = parts_of(sent.content_type, sent.content)
     assert request.get_param("name", header="content-disposition") == "request"
-    assert request.get_payload(decode=True) == '{"language": "en", "prompt": "Grüße"}'.encode()
+    assert json.loads(bytes(request.get_payload(decode=True))) == {"language": "en", "prompt": "Grüße"}
     assert audio.get_param("name", header="content-disposition") == "audio"
     assert audio.get_filename() == "a%22b%0A.wav"
     assert audio.get_payload(decode=True) == file
@@ -26,3 +27,11 @@ def test_a_form_has_the_request_and_the_file_byte_for_byte() -> None:
 
 def test_the_same_form_is_the_same_bytes() -> None:
     assert form({}, "audio", "a.wav", b"1", "x") == form({}, "audio", "a.wav", b"1", "x")
+
+
+def test_names_and_words_that_are_not_utf_8_can_be_sent() -> None:
+    undecoded = b"\xff".decode(errors="surrogateescape")
+    sent = form({"prompt": undecoded}, "audio", f"{undecoded}.wav", b"1", "x")
+    request, _ = parts_of(sent.content_type, sent.content)
+    assert json.loads(bytes(request.get_payload(decode=True))) == {"prompt": undecoded}
+    assert b'filename="\xff.wav"' in sent.content

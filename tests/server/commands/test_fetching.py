@@ -13,9 +13,9 @@ from typing import BinaryIO
 import pytest
 
 from server.commands.fetching import PAUSES_SECONDS, Fetching
-from server.commands.hub import Body, BrokenTransfer
 from server.commands.hub_errors import HubUnreachable, WrongDigest
 from server.commands.model_files import Digest, Listing, RemoteFile
+from server.commands.source_answers import Body, BrokenTransfer
 
 CONTENT = bytes(range(256)) * 8
 PART = f".model.safetensors.{hashlib.sha256(CONTENT).hexdigest()[:16]}.part"

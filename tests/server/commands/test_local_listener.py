@@ -1,13 +1,14 @@
 """Writing down speech in this process."""
 
 import io
+import os
 from pathlib import Path
 
 import pytest
 from rich.console import Console
 
 from engine.catalogue import Catalogue
-from engine.errors import InvalidRequest
+from engine.errors import CheckpointError, InvalidRequest
 from server.commands.bar import Bar
 from server.commands.local_listener import LocalListener, local_listener
 from tests.server.sound_doubles import TranscriptionDouble
@@ -46,5 +47,17 @@ def test_a_language_that_is_not_there_is_refused(bar: Bar, listener: LocalListen
         listener(tmp_path / "none.wav", {"language": "fr"}, bar)
 
 
-def test_settings_of_yue2_do_not_keep_it_from_listening() -> None:
-    assert local_listener({"YUE2_VAE": "/nowhere"}).catalogue.default_id == "sketch"
+@pytest.mark.parametrize("setting", ["YUE2_MODEL", "YUE2_VAE", "YUE2_VOICES"])
+def test_settings_of_other_models_do_not_keep_it_from_listening(setting: str) -> None:
+    assert local_listener({setting: "/nowhere"}).catalogue.transcription("").id
+
+
+def test_its_own_setting_counts() -> None:
+    with pytest.raises(CheckpointError, match="lacks"):
+        local_listener({"YUE2_WHISPER": "/nowhere"})
+
+
+def test_a_pipe_is_refused(bar: Bar, listener: LocalListener, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(InvalidRequest, match="is a pipe or a device"):
+        listener(tmp_path / "pipe", {}, bar)

@@ -56,8 +56,9 @@ def test_a_model_that_is_not_there_is_told(bar: Bar, speaker: LocalSpeaker) -> N
         speaker(TEXT | {"model": "shout"}, io.BytesIO(), bar)
 
 
-def test_settings_of_yue2_do_not_keep_it_from_speaking() -> None:
-    assert local_speaker({"YUE2_MODEL": "/nowhere"}).catalogue.default_id == "sketch"
+@pytest.mark.parametrize("setting", ["YUE2_MODEL", "YUE2_VAE", "YUE2_WHISPER"])
+def test_settings_of_other_models_do_not_keep_it_from_speaking(setting: str) -> None:
+    assert local_speaker({setting: "/nowhere"}).catalogue.speech("").id
 
 
 def test_other_wrong_settings_are_told() -> None:

@@ -26,7 +26,7 @@ def runner(monkeypatch: pytest.MonkeyPatch) -> CliRunner:
     """Commands whose own speaker is a double."""
     catalogue = Catalogue(speech=[SpeechDouble()])
     monkeypatch.setattr("server.commands.local_speaker.local_speaker", lambda: LocalSpeaker(catalogue))
-    monkeypatch.setattr("server.commands.local_models.sound_models", lambda environ: catalogue)
+    monkeypatch.setattr("server.commands.local_models.speaking", lambda environ: catalogue)
     return CliRunner()
 
 
@@ -95,9 +95,24 @@ def test_a_voice_that_is_not_there_leaves_no_file(runner: CliRunner, tmp_path: P
         (["Come", "-o", "a.mp3", "--words", "a.txt"], "end the name in one of .json, .srt, .vtt"),
         (["Come", "-o", "a.mp3", "--speed", "3"], "--speed"),
         (["Come", "-o", "a.mp3", "--seed", "-1"], "--seed"),
+        (["--text-file", "/dev/zero", "-o", "a.mp3"], "/dev/zero is longer"),
     ],
 )
 def test_wrong_arguments_are_told(runner: CliRunner, arguments: list[str], sentence: str) -> None:
     answer = runner.invoke(app, ["say", *arguments], env={"COLUMNS": "200"})
     assert answer.exit_code == 2
     assert sentence in answer.stderr
+
+
+def test_what_comes_in_is_told_where_it_is_not_utf_8(runner: CliRunner, tmp_path: Path) -> None:
+    answer = runner.invoke(app, ["say", "-", "-o", str(tmp_path / "a.mp3")], input=b"Gr\xfc\xdfe")
+    assert (answer.exit_code, answer.stderr) == (
+        2,
+        "What comes on stdin is not UTF-8 text; convert it to UTF-8 first.\n",
+    )
+
+
+def test_help_tells_what_is_needed(runner: CliRunner) -> None:
+    told = " ".join(runner.invoke(app, ["say", "--help"], env={"COLUMNS": "200"}).stdout.split())
+    assert "Needed, or --text-file." in told
+    assert "File to write, needed" in told

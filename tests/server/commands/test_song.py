@@ -9,10 +9,9 @@ import pytest
 from pydantic import JsonValue
 from rich.console import Console
 
-from engine.errors import InvalidRequest
 from engine.words import Word
 from server.commands.bar import Bar
-from server.commands.song import Sung, Wish, format_of, sing
+from server.commands.song import Sung, Wish, sing
 
 PAYLOAD: dict[str, JsonValue] = {"style": "folk"}
 
@@ -31,20 +30,6 @@ def broken_singer(payload: dict[str, JsonValue], sink: BinaryIO, bar: Bar) -> Su
     """Break off in the middle."""
     sink.write(b"half")
     raise KeyboardInterrupt
-
-
-@pytest.mark.parametrize(
-    ("name", "expected"),
-    [("a.mp3", "mp3"), ("a.OPUS", "opus"), ("a.ogg", "opus"), ("a.b.flac", "flac"), ("a.wav", "wav16")],
-)
-def test_the_name_says_the_format(name: str, expected: str) -> None:
-    assert format_of(Path(name)) == expected
-
-
-@pytest.mark.parametrize("name", ["song", "song.aac", ".mp3"])
-def test_a_name_without_a_known_ending_is_refused(name: str) -> None:
-    with pytest.raises(InvalidRequest, match="end the name in one of"):
-        format_of(Path(name))
 
 
 def test_song_score_and_replay_are_written(tmp_path: Path) -> None:

@@ -83,6 +83,8 @@ def test_a_server_listens_where_one_is_named(runner: CliRunner, studio: Studio, 
         (["none.wav", "--task", "sum"], 2, "--task"),
         (["none.wav", "--temperature", "2"], 2, "--temperature"),
         ([], 2, "FILE"),
+        (["/dev/zero"], 2, "/dev/zero is a pipe or a device; write the recording into a file first."),
+        (["/dev/zero", "--server", "http://127.0.0.1:9"], 2, "/dev/zero is a pipe or a device"),
     ],
 )
 def test_what_cannot_be_done_is_a_sentence(

@@ -1,27 +1,15 @@
 """Word times as files, and out of replays."""
 
 import json
-from pathlib import Path
 
 import pytest
 from pydantic import JsonValue
 
-from engine.errors import InvalidRequest
 from engine.words import Word
-from server.commands.word_times import format_of_words, words_in, written_words
+from server.commands.word_times import words_in, written_words
 
 TEXT = "Grüße\nhome."
 WORDS = (Word("Grüße", 0.5, 1.23456), Word("home.", 1.5, 2.0))
-
-
-@pytest.mark.parametrize(("name", "expected"), [("a.json", "json"), ("a.SRT", "srt"), ("a.b.vtt", "vtt")])
-def test_the_name_says_the_format(name: str, expected: str) -> None:
-    assert format_of_words(Path(name)) == expected
-
-
-def test_another_name_is_refused() -> None:
-    with pytest.raises(InvalidRequest, match=r"end the name in one of \.json, \.srt, \.vtt"):
-        format_of_words(Path("words.txt"))
 
 
 def test_words_as_json_are_those_of_the_answers() -> None:

@@ -1,0 +1,43 @@
+"""Speech into a sink, sentence by sentence as it is made."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import BinaryIO, Final
+
+from engine.audio import open_writer
+from engine.control import Check, unchecked
+from engine.speech_model import Spoken
+from engine.speech_request import SpeechRequest
+from engine.words import Word
+from server.work import offered_to_nobody
+
+CHANNELS: Final = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Voiced:
+    """Length of what was written, and its words, timed from the start of the audio."""
+
+    seconds: float
+    words: tuple[Word, ...]
+
+
+def write_speech(
+    sentences: Iterable[Spoken],
+    rate_hz: int,
+    request: SpeechRequest,
+    sink: BinaryIO,
+    check: Check = unchecked,
+    written: Callable[[], None] = offered_to_nobody,
+) -> Voiced:
+    """Encode each sentence as soon as it is there, and tell `written` that it is in the sink.
+
+    Raises what the sentences, the encoder, the sink and `check` raise.
+    """
+    words: list[Word] = []
+    with open_writer(rate_hz, CHANNELS, request.output_format, request.mp3_bitrate, sink, check) as writer:
+        for spoken in sentences:
+            writer.write(spoken.samples)
+            words.extend(spoken.words)
+            written()
+    return Voiced(writer.frames / rate_hz, tuple(words))
