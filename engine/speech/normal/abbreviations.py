@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from engine.speech.normal.rule import GLUE, Rule, rule
+from engine.speech.normal.rule import GLUE, Rule, alternatives, rule
 
 _WORDS_TOO: Final = "no|nos|Sun|Sat|Wed|Mar|fig|ed|est|ch|vol"  # also words, or the ends of sentences
 _SMALL: Final = (
@@ -63,12 +63,61 @@ def _small(match: re.Match[str]) -> str:
     return word.lower() if len(word) > 1 and f" {word.lower()} " in _SMALL else word
 
 
+_WEEK: Final = {
+    "Mon": "Monday",
+    "Tue": "Tuesday",
+    "Tues": "Tuesday",
+    "Wed": "Wednesday",
+    "Thu": "Thursday",
+    "Thur": "Thursday",
+    "Thurs": "Thursday",
+    "Fri": "Friday",
+    "Sat": "Saturday",
+    "Sun": "Sunday",
+}
+_MONTHS: Final = "Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec"
+_WRITTEN_SHORT: Final = {
+    "n/a": "N.A.",
+    "N/A": "N.A.",
+    "c/o": "care_of",
+    "WWI": "World_War_1",
+    "WW1": "World_War_1",
+    "WWII": "World_War_2",
+    "WW2": "World_War_2",
+    "JSON": "jason",
+    "km/h": "kilometers_per_hour",
+    "mph": "miles_per_hour",
+}
+
+
+def _weekday(match: re.Match[str]) -> str:
+    return _WEEK[match["day"]]
+
+
+def _in_full(match: re.Match[str]) -> str:
+    return _WRITTEN_SHORT[match[0]].replace("_", GLUE)
+
+
 ABBREVIATIONS: Final[tuple[Rule, ...]] = (
     rule("|".join(_DIAERESIS), _plain_word),
     rule(rf"(?<![\w.])(?P<word>{_WORDS_TOO})\.(?=[\"”’')]*(?: [^\d]|$))", rf"\g<word>{GLUE}."),
     rule(r"(?<=[a-z] )Dr\.(?=,|\)| [a-z]|$)", "Drive"),
     rule(r"(?<![\w.])(?:a\.k\.a\.|AKA)(?!\w)", "also_known_as"),
     rule(r"(?<!\S)['’‘][nN]['’‘](?!\S)", "and"),
+    rule(r"(?<=\w)['’‘][nN]['’‘](?=\w)", "_and_"),
+    rule(rf"(?<![\w./])(?:{alternatives(_WRITTEN_SHORT)})(?![\w/])", _in_full),
+    rule(r"(?<![\w.])p\.(?P<gap>\s?)(?=\d)", lambda match: f"page{match['gap'] or GLUE}"),
+    rule(r"(?<![\w.])ca?\.(?P<gap>\s?)(?=\d{3,4}\b)", lambda match: f"circa{match['gap'] or GLUE}"),
+    rule(r"(?<![\w.])etc\.(?=[,;:])", "etc"),
+    rule(r"(?<![\w.])(?P<day>Tues?|Thu(?:rs?)?|Fri)(?![\w.'’-])", _weekday),
+    rule(
+        rf"(?<![\w.])(?P<day>Mon|Wed|Sat|Sun)(?=(?:[,/ ]|, | & | and )(?:\d|(?:{_MONTHS})\b|(?:{alternatives(_WEEK)})\b|\w+day\b))",
+        _weekday,
+    ),
+    rule(
+        r"(?:(?<=day )|(?<=day, )|(?<=day/)|(?<=day and )|(?<=day & ))(?P<day>Mon|Wed|Sat|Sun)(?![\w.'’-])",
+        _weekday,
+    ),
     rule(r"(?<![\w.])i\.e\.(?!\w)", "I.E."),
     rule(
         rf"(?P<name>(?<!\S)[A-Z][a-z]+ (?!(?:{_COUNTED}) )[A-Z][a-z]+) (?P<numeral>{_ROMAN_TAIL})(?![\w'’])",

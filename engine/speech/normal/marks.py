@@ -34,6 +34,10 @@ MARKED: Final = (  # letters that hibari's networks for unknown words read
     "ŵźŻżŽžƒơưǎǐǒǔǚșțɑɒɓəɛʃ"
 )
 _TOP: Final = "com|org|net|edu|gov|io|co|uk|de|fr|info|biz|us|ca|au|tv|me|ly|ai|dev|app|eu|ch|at|nl"
+_KINDS: Final = (  # of files
+    "NET|com|org|net|edu|gov|txt|csv|pdf|docx?|xlsx?|pptx?|jpe?g|png|gif|mp[34]|wav|zip|exe|js|ts|py|html?|css|json|xml|env|"
+    "md|dll|svg|ini|ya?ml|toml|sh|git\\w{0,6}"
+)
 _TAIL: Final = r"(?=[.,;:!?)\]\"'”’]*(?:\s|$))"
 _EMOTICON: Final = r"(?:[:;=8]['-]?[)(DPpOo3|/\\\]\[*]|<3|\^_\^|[xX]D)"
 
@@ -76,6 +80,8 @@ MARKS: Final[tuple[Rule, ...]] = (
         rf"(?<![\w@.])(?P<address>[A-Za-z][\w-]*(?:\.[\w-]+)*\.(?:{_TOP})(?:/[\w.\-~/%+]*[\w/])?)(?![\w@])",
         _address,
     ),
+    rule(rf"(?<=[\w-])\.(?=(?:{_KINDS})(?!\w))", "_dot_"),
+    rule(rf"(?<![\w.])\.(?=(?:{_KINDS})(?!\w))", "dot_"),
     rule(r"(?<!\S)‘(?P<quoted>[^‘’]*(?:’\w[^‘’]*)*)’(?!\w)", r"“\g<quoted>”"),
     rule(r"[«„‟]", "“"),
     rule("»", "”"),
@@ -94,7 +100,7 @@ def drawn(letter: str) -> bool:
     kind = unicodedata.category(letter)
     if kind in ("So", "Sk"):
         return ord(letter) >= 0x2100 and letter not in "℃℉№™"
-    return kind in ("Cc", "Cf", "Co", "Cn", "Cs") or 0xFE00 <= ord(letter) <= 0xFE0F or letter == "\u20e3"
+    return kind in ("Cc", "Cf", "Co", "Cn", "Cs", "Mn", "Me")
 
 
 def plain(text: str) -> str:

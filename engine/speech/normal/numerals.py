@@ -94,6 +94,7 @@ _FRACTIONS: Final = {
     "⅞": "seven eighths",
 }
 _POWERS: Final = {"²": "square", "³": "cubic", "2": "square", "3": "cubic"}
+_WAYS: Final = "tall|high|long|wide|deep|thick"
 _DAYS: Final = "Mon|Tue|Tues|Wed|Thu|Thur|Thurs|Fri|Sat|Sun"
 _TENS: Final = ("twenty", "thirty", "forty", "fifty")
 _ONES: Final[list[str]] = re.findall(
@@ -202,9 +203,23 @@ def _sixteenths(match: re.Match[str]) -> str:
         "32": "thirty-second",
         "64": "sixty-fourth",
         "100": "hundredth",
+        "1000": "thousandth",
     }
     plural = "" if match["upper"] == "1" else "s"
     return f"{match['upper']}{GLUE}{name[match['lower']]}{plural}"
+
+
+def _inches(match: re.Match[str]) -> str:
+    """A number with its mark, unless the mark ends what was quoted before it."""
+    before, after = match.string[: match.start()], match.string[match.end() :]
+    if match[0][-1] == '"' and len(re.findall(r'(?<!\d)"', before)) % 2:
+        return match[0]
+    described = re.match(rf" (?!(?:{_WAYS}|x|by|in|of|and|or|is|on|at|to|from|for|with|per)\b)[a-z]", after)
+    return f"{match['inches']}{GLUE}{'inch' if described or _one(match['inches']) else 'inches'}"
+
+
+def _inched(match: re.Match[str]) -> str:
+    return f"{match['gap'] or match['near'] or match['far'] or GLUE}inches"
 
 
 def _ordered(match: re.Match[str]) -> str:
@@ -216,9 +231,9 @@ NUMERALS: Final[tuple[Rule, ...]] = (
     rule(r"(?<![\w.,])\d{1,3}(?:(?: \d{3}){2,5}| 000)(?![\w.,]*\w)", _grouped),
     rule(r"\b(?P<year>\d{4})/(?P<month>\d{1,2})/(?P<day>\d{1,2})\b", _ordered),
     rule(r"(?<=\d)(?P<before>\s?)[–-](?P<after>\s?)(?=\d{1,2}:\d\d)", r"\g<before>_to_\g<after>"),
-    rule(r"(?<=[ap]m)[–-](?=\d)|(?<=\d(?:st|nd|rd|th))[–-](?=\d)", "_to_"),
+    rule(r"(?:(?<=[ap]m)|(?<=[ap]\.m\.))[–-](?=\d|noon|midnight)|(?<=\d(?:st|nd|rd|th))[–-](?=\d)", "_to_"),
     rule(r"(?<!\w)['’](?=\d0s)", ""),
-    rule(rf"\b(?P<from>{_DAYS})[–-](?P<to>{_DAYS})\b\.?", r"\g<from>._to_\g<to>."),
+    rule(rf"\b(?P<from>{_DAYS})\.?[–-](?P<to>{_DAYS})\b\.?", r"\g<from>._to_\g<to>."),
     rule(
         r"(?<![\w:.])(?P<hour>\d{1,2}):(?P<minute>\d{2})(?![:\d])(?:(?P<gap>\s)?(?P<half>[AaPp])\.?[Mm]\b\.?)?",
         _time,
@@ -242,12 +257,22 @@ NUMERALS: Final[tuple[Rule, ...]] = (
     ),
     rule(r"(?<![\w./])(?P<whole>\d+) (?P<upper>\d)/(?P<lower>[2-9]|10)(?![\w/])", _mixed),
     rule(
-        r"(?<![\w./])(?P<upper>\d{1,2})/(?P<lower>12|16|32|64|100)(?= ?(?:inch|in\b|of|second|note))",
+        r"(?<![\w./])(?P<upper>\d{1,2})/(?P<lower>(?:12|16|32|64)(?= ?(?:inch|in\b|of|second|note))|1000?(?![\w/]))",
         _sixteenths,
     ),
+    rule(r"(?<=\d/\d)(?:rd|th)s?(?!\w)", ""),
+    rule(r"(?<![\w./])9/11(?![\w/])", "9_11"),
+    rule(r"(?<![\w./])(?P<from>\d+\.\d+)/(?P<to>\d+)(?![\w/]|\.\d)", r"\g<from>_out_of_\g<to>"),
+    rule(r"(?<=, [A-Z][A-Z] )\d{5}(?![\w,]|\.\d)", _digits),
+    rule(r"(?<!\S)>(?=\d)", "greater_than_"),
     rule(r"(?<![\w.'])(?P<feet>\d{1,2})['′](?P<inches>\d{1,2})[\"″]?(?!\w)", r"\g<feet>_foot_\g<inches>"),
-    rule(r"(?<![\w.'])(?P<feet>\d+)′(?!\w)", r"\g<feet>_feet"),
-    rule(r"(?<![\w.\"])(?P<inches>\d+)″(?!\w)", r"\g<inches>_inches"),
+    rule(rf"(?<![\w.'])(?P<feet>\d+)(?:′|['’](?= (?:{_WAYS})\b))(?!\w)", r"\g<feet>_feet"),
+    rule(rf"(?<![\w\"])(?P<inches>{_N})[\"″](?!\w)", _inches),
+    rule(
+        rf"(?<=\d)(?P<gap> ?)in\.?(?= (?:{_WAYS})\b)|(?<=\d (?:ft|mi) \d)(?P<near> )in\b|(?<=\d (?:ft|mi) \d\d)(?P<far> )in\b",
+        _inched,
+    ),
+    rule(r"(?<=\d )(?P<unit>oz|lbs?|ft|hrs?|mins?|secs?|yd|mi|tbsp|tsp)\.(?= [a-z(])", r"\g<unit>"),
     rule(
         rf"(?<![\w.$£€])(?P<number>-?{_N})(?:(?P<gap>\s)?(?P<unit>{alternatives(_UNITS)})|(?P<apart>\s)(?P<letter>[st]))(?P<power>[²³])?"
         rf"(?:/(?P<per>{alternatives(_PER)})(?P<per_power>[²³])?)?(?![\w'’/²³]|\.\w)",
@@ -258,7 +283,11 @@ NUMERALS: Final[tuple[Rule, ...]] = (
     rule(r"(?<!\S)~(?=\d)", "about_"),
     rule(r"(?<![A-Za-z])(?P<v>[vV])(?P<from>\d+)\.(?P<to>\d+)(?![\w.]*\w)", r"\g<v>_\g<from>_point_\g<to>"),
     rule(r"(?<![\w.])(?P<from>\d+)x(?P<to>\d+)(?!\w)", r"\g<from>_by_\g<to>"),
-    rule(r"(?<=\d)(?P<before> )x(?P<after> )(?=\d)", r"\g<before>by\g<after>"),
+    rule(
+        r"(?:(?<=\d)|(?<=inches)|(?<=feet)|(?<=meters))(?P<before> )x(?P<after> )(?=\d)",
+        r"\g<before>by\g<after>",
+    ),
+    rule(r"(?<=\d)(?P<before> )x(?= [a-z]{2})", r"\g<before>times"),
     rule(r"(?<![\w.])(?P<number>\d+(?:\.\d+)?)[x×](?!\w)", r"\g<number>_times"),
     rule(r"(?<![\w.])(?P<number>\d+(?:\.\d+)?)(?P<scale>k|bn|M)(?!\w)", _scaled),
     rule(r"\d+(?:\.\d+){2,}", _version),

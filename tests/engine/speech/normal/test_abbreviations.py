@@ -20,6 +20,16 @@ SAID = {
     "rock ’n’ roll": "rock and roll",
     "naïve Zoë": "naive Zoe",
     "i.e. that": "I.E. that",
+    "Mon, Tue, Wed and Thurs": "Monday, Tuesday, Wednesday and Thursday",
+    "Sat & Sun, Sun 5 May": "Saturday & Sunday, Sunday 5 May",
+    "the Sun, no Mon ami, he wed": "the Sun, no Mon ami, he wed",
+    "on Wednesday, Fri-day": "on Wednesday, Fri-day",
+    "p. 12, p.5, c. 1850, ca. 900": "page 12, page 5, circa 1850, circa 900",
+    "p. Smith, vitamin c. 5": "p. Smith, vitamin c. 5",
+    "n/a, c/o, WWII and JSON": "N.A., care of, World War 2 and jason",
+    "in km/h or mph": "in kilometers per hour or miles per hour",
+    "rock'n'roll": "rock and roll",
+    "cats, etc., and dogs, etc.": "cats, etc, and dogs, etc.",
     "x" * 30: f"{'x' * 20} {'x' * 10}",
 }
 

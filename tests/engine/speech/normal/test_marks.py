@@ -21,6 +21,8 @@ SAID = {
     "me.you@example.com": "me dot you at example dot com",
     "example.org/a-b.": "example dot org slash a dash b.",
     "e.g. this": "e.g. this",
+    "report.pdf, main.py, .NET and .env": "report dot pdf, main dot py, dot NET and dot env",
+    "a ... com, U.S.A. or no.pdfs": "a ... com, U.S.A. or no.pdfs",
     "«x» „y“": "“x” “y“",
     "‘it’s so’ he": "“it’s so” he",
     "‘twas": "‘twas",
@@ -37,7 +39,9 @@ def test_what_is_said(written: str, expected: str) -> None:
     assert " ".join(line.split()) == " ".join(expected.split())
 
 
-@pytest.mark.parametrize("picture", ["😀", "\u200d", "\ufe0f", "\u0000", "❤", "🇫", "\ue000"])
+@pytest.mark.parametrize(
+    "picture", ["😀", "\u200d", "\ufe0f", "\u0000", "❤", "🇫", "\ue000", "\u0332", "\u20dd"]
+)
 def test_pictures_and_controls_are_dropped(picture: str) -> None:
     assert drawn(picture)
     assert plain(f"a{picture}b") == "ab"

@@ -41,6 +41,17 @@ SAID = {
     "the ’90s": "the 90s",
     "~5 in v1.2": "about 5 in v 1 point 2",
     "6'2 tall": "6 foot 2 tall",
+    "6' tall, the 6' man": "6 feet tall, the 6' man",
+    'a 10" pizza, 1" or 8" x 10"': "a 10 inch pizza, 1 inch or 8 inches by 10 inches",
+    'he said "at 10" and': 'he said "at 10" and',
+    "5 ft 10 in and 4 in. long, 3 in 4": "5 feet 10 inches and 4 inches long, 3 in 4",
+    "a 12 oz. can, 12 oz. The": "a 12 oz can, 12 oz. The",
+    "1/100, 3/1000, 1/12": "1 hundredth, 3 thousandths, 1/12",
+    "2/3rds on 9/11": "2/3 on 9 11",
+    "4.5/5 stars": "4.5 out of 5 stars",
+    "New York, NY 10001": "New York, NY 1 0 0 0 1",
+    ">5% and 10 x faster": "greater than 5% and 10 times faster",
+    "8 a.m.-5 p.m., 8am-noon, Mon.-Fri.": "8 A.M. to 5 P.M., 8 A.M. to noon, Mon. to Fri.",
 }
 
 
