@@ -1,6 +1,7 @@
 """Transcripts as subtitles: SubRip (.srt) and WebVTT (w3.org/TR/webvtt1).
 
-A cue is at most two lines of 42 columns and 7 seconds, and ends where a sentence does or the speaker pauses.
+A cue is at most two lines of 42 columns and 7 seconds, and ends where a sentence does or the speaker pauses. What is
+longer without a space is cut; a text without word times is shown as if all of it were said at one pace.
 """
 
 import unicodedata
@@ -52,77 +53,135 @@ def cues(transcript: Transcript) -> list[Cue]:
     drafts = [cue for segment in transcript.segments for cue in _cues_of(segment)]
     nexts = [*(cue.start for cue in drafts[1:]), float("inf")][: len(drafts)]
     return [
-        Cue(cue.start, min(max(cue.end, cue.start + SHORTEST_SECONDS), max(following, cue.start)), cue.text)
+        Cue(cue.start, min(_until(cue), max(following, cue.start)), cue.text)
         for cue, following in zip(drafts, nexts, strict=True)
     ]
 
 
+def _until(cue: Cue) -> float:
+    return min(max(cue.end, cue.start + SHORTEST_SECONDS), cue.start + CUE_SECONDS)
+
+
 def _cues_of(segment: Segment) -> Iterator[Cue]:
-    words = _spaced(segment)
-    if not words:
-        yield from _cues_of_text(segment)
-        return
     group: list[Word] = []
-    for word in words:
+    for word in _pieces(segment):
         if group and _is_over(group, word):
             yield _cue(group)
             group = []
         group.append(word)
-    yield _cue(group)
+    if group:
+        yield _cue(group)
 
 
-def _cues_of_text(segment: Segment) -> Iterator[Cue]:
-    """One cue for a segment without word times."""
-    if segment.text.strip():
-        yield Cue(segment.start, segment.end, _in_lines(segment.text))
+def _pieces(segment: Segment) -> Iterator[Word]:
+    """The words, none of them wider than a line; a space at the beginning of one is a space before it."""
+    words = _spaced(segment)
+    if not words:
+        yield from _at_one_pace(Word(segment.text, segment.start, segment.end), _letters(segment.text))
+    for word in words:
+        yield from _at_one_pace(word, _narrow(word.text))
 
 
 def _spaced(segment: Segment) -> list[Word]:
     """The segment's words with the spaces and marks that are theirs in its text, where all are found there in order."""
     words = [Word(word.text.strip(), word.start, word.end) for word in segment.words if word.text.strip()]
-    places, position = [0], 0
-    for word in words:
+    borders, position = [0], 0
+    for number, word in enumerate(words):
         found = segment.text.find(word.text, position)
         if found < 0:
             return [Word(f" {word.text}", word.start, word.end) for word in words]
-        places.append(found)
+        if number:
+            borders.append(_border(segment.text, position, found))
         position = found + len(word.text)
-    ends = [*places[2:], len(segment.text)]
-    starts = [0, *places[2:]]
+    ends = [*borders[1:], len(segment.text)]
     return [
         Word(segment.text[start:end], word.start, word.end)
-        for word, start, end in zip(words, starts[: len(words)], ends[: len(words)], strict=True)
+        for word, start, end in zip(words, borders, ends, strict=False)
     ]
+
+
+def _border(text: str, start: int, end: int) -> int:
+    """Where the next word begins: with the last space between two, after all marks where there is none."""
+    return next((place for place in range(end - 1, start - 1, -1) if text[place].isspace()), end)
+
+
+def _letters(text: str) -> list[str]:
+    """A text as words with the space before each; a script without spaces as letters, with the marks after each."""
+    parts: list[str] = []
+    for word in text.split():
+        parts.append(" " if parts else "")
+        for letter in word:
+            is_wide = columns(letter) > 1
+            is_mark = unicodedata.category(letter).startswith(("P", "M"))
+            if parts[-1].strip() and not is_mark and (is_wide or columns(parts[-1][-1]) > 1):
+                parts.append("")
+            parts[-1] += letter
+    return [piece for part in parts for piece in _narrow(part)]
+
+
+def _narrow(text: str) -> list[str]:
+    """The text in parts that fit into a line, cut at spaces where it has them."""
+    parts, line = [], " " if text[:1].isspace() else ""
+    for number, word in enumerate(text.split()):
+        room = f"{line} {word}" if number else line + word
+        if columns(room.strip()) <= LINE_COLUMNS:
+            line = room
+            continue
+        if line.strip():
+            parts.append(line)
+            line = " "
+        for letter in word:
+            if columns(line.strip() + letter) > LINE_COLUMNS:
+                parts.append(line)
+                line = ""
+            line += letter
+    return [*parts, line] if line.strip() else parts
+
+
+def _at_one_pace(whole: Word, parts: Sequence[str]) -> Iterator[Word]:
+    """The parts of a word or text, said one after another."""
+    total, before = columns("".join(parts)), 0
+    pace = (whole.end - whole.start) / max(total, 1)
+    for part in parts:
+        after = before + columns(part)
+        yield Word(
+            part, whole.start + pace * before, whole.start + pace * after if after < total else whole.end
+        )
+        before = after
 
 
 def _is_over(group: Sequence[Word], word: Word) -> bool:
     """Whether the cue of this group ends before the word."""
-    text = "".join(one.text for one in group).strip()
+    text = _joined(group)
     is_sentence = text.rstrip(_CLOSING).endswith(_ENDS) and columns(text) >= _SENTENCE_COLUMNS
     return (
         is_sentence
         or word.start - group[-1].end > PAUSE_SECONDS
         or word.end - group[0].start > CUE_SECONDS
-        or columns(text + word.text) > 2 * LINE_COLUMNS
+        or _lines([*group, word]) is None
     )
 
 
 def _cue(group: Sequence[Word]) -> Cue:
-    return Cue(group[0].start, group[-1].end, _in_lines("".join(word.text for word in group)))
+    return Cue(group[0].start, group[-1].end, _lines(group) or "")
 
 
-def _in_lines(text: str) -> str:
-    """One line, or two of about the same length."""
-    flat = " ".join(text.split())
-    if columns(flat) <= LINE_COLUMNS:
-        return flat
-    gaps = [place for place, letter in enumerate(flat) if letter == " "]
-    half = columns(flat) / 2
-    if not gaps:  # a script without spaces
-        middle = len(flat) // 2
-        return f"{flat[:middle]}\n{flat[middle:]}"
-    place = min(gaps, key=lambda gap: abs(columns(flat[:gap]) - half))
-    return f"{flat[:place]}\n{flat[place + 1 :]}"
+def _joined(words: Sequence[Word]) -> str:
+    return "".join(word.text for word in words).strip()
+
+
+def _lines(words: Sequence[Word]) -> str | None:
+    """One line, or two of about the same length, broken at a space if that can be; None where they do not fit."""
+    whole = _joined(words)
+    if columns(whole) <= LINE_COLUMNS:
+        return whole
+    breaks = []
+    for place in range(1, len(words)):
+        first, second = _joined(words[:place]), _joined(words[place:])
+        wide = max(columns(first), columns(second))
+        if wide <= LINE_COLUMNS:
+            breaks.append((not words[place].text.startswith(" "), wide, f"{first}\n{second}"))
+    return min(breaks)[-1] if breaks else None
 
 
 def columns(text: str) -> int:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.subtitles import CUE_SECONDS, LINE_COLUMNS, as_srt, as_vtt, columns, cues
+from engine.subtitles import as_srt, as_vtt, columns, cues
 from engine.transcription_model import Segment, Transcript
 from engine.words import Word
 
@@ -71,7 +71,7 @@ def test_words_that_are_not_in_the_text_are_joined_by_spaces() -> None:
     assert cue.text == "two words"
 
 
-def test_a_segment_without_word_times_is_one_cue() -> None:
+def test_a_short_segment_without_word_times_is_one_cue() -> None:
     said = transcript(Segment(1.0, 2.0, " no  times\nhere", (), (), 0.0, 0.0, 1.0, 0.0))
     assert [(cue.start, cue.end, cue.text) for cue in cues(said)] == [(1.0, 2.0, "no times here")]
 
@@ -81,15 +81,63 @@ def test_cues_never_overlap_even_where_segments_do() -> None:
     assert (first.end, second.start) == (1.5, 1.5)
 
 
-@given(st.lists(st.text(st.characters(blacklist_categories=("Cs", "Z", "C")), min_size=1, max_size=12), min_size=1, max_size=60), st.floats(0.01, 2.0))  # fmt: skip
-def test_every_word_stands_in_a_cue_of_the_right_size(words: list[str], pace: float) -> None:
-    said = transcript(segment(" ".join(words), pace=pace))
-    shown = cues(said)
-    assert "".join("".join(cue.text.split()) for cue in shown) == "".join("".join(words).split())
+ANY_LETTER = st.characters(blacklist_categories=("Cs", "Z", "C"))
+WORDS = st.lists(st.text(ANY_LETTER, min_size=1, max_size=14), min_size=1, max_size=60)
+LONG_WORDS = st.lists(st.text(ANY_LETTER, min_size=1, max_size=200), min_size=1, max_size=5)
+
+
+def check_sizes(said: Transcript, text: str) -> None:
+    """All of the text is shown, in cues of the right size that do not overlap."""
+    shown, now = cues(said), 0.0
+    assert "".join("".join(cue.text.split()) for cue in shown) == "".join(text.split())
     for cue in shown:
-        assert cue.end - cue.start <= max(CUE_SECONDS, pace) + 0.1
-        assert all(columns(line) <= LINE_COLUMNS + 24 for line in cue.text.split("\n"))
+        assert now <= cue.start <= cue.end <= cue.start + 7.0 + 1e-9
+        assert all(0 < columns(line) <= 42 for line in cue.text.split("\n"))
         assert cue.text.count("\n") <= 1
+        now = cue.end
+
+
+@given(WORDS, st.floats(0.01, 20.0))
+def test_every_word_stands_in_a_cue_of_the_right_size(words: list[str], pace: float) -> None:
+    check_sizes(transcript(segment(" ".join(words), pace=pace)), " ".join(words))
+
+
+@given(LONG_WORDS, st.floats(0.01, 20.0))
+def test_words_wider_than_a_line_are_cut(words: list[str], pace: float) -> None:
+    check_sizes(transcript(segment(" ".join(words), pace=pace)), " ".join(words))
+
+
+@given(st.one_of(WORDS, LONG_WORDS), st.floats(0.01, 600.0))
+def test_a_text_without_word_times_is_shown_at_one_pace(words: list[str], seconds: float) -> None:
+    text = " ".join(words)
+    check_sizes(transcript(Segment(1.0, 1.0 + seconds, text, (), (), 0.0, 0.0, 1.0, 0.0)), text)
+
+
+def test_words_that_the_list_leaves_out_are_shown_too() -> None:
+    text = "one " + "and what nobody has listed " * 8 + "two"
+    words = (Word("one", 0.0, 0.3), Word("two", 6.0, 6.3))
+    check_sizes(transcript(Segment(0.0, 7.0, text, words, (), 0.0, 0.0, 1.0, 0.0)), text)
+
+
+def test_minutes_without_word_times_is_many_cues_in_step_with_it() -> None:
+    text = "この文には時刻がありません。" * 60
+    shown = cues(transcript(Segment(0.0, 240.0, text, (), (), 0.0, 0.0, 1.0, 0.0)))
+    assert [cue.text for cue in shown] == ["この文には時刻がありません。"] * 60
+    assert [cue.start for cue in shown] == pytest.approx([4.0 * number for number in range(60)])
+
+
+def test_two_lines_are_balanced_at_a_space_and_never_too_wide() -> None:
+    text = "a" * 28 + " " + "b" * 10 + " " + "c" * 30
+    (cue,) = cues(transcript(segment(text)))
+    assert cue.text == "a" * 28 + " " + "b" * 10 + "\n" + "c" * 30
+    first, second = cues(transcript(segment("a" * 25 + " " + "b" * 25 + " " + "c" * 25)))
+    assert (first.text, second.text) == ("a" * 25 + "\n" + "b" * 25, "c" * 25)
+
+
+def test_a_mark_that_opens_stands_with_what_it_opens() -> None:
+    words = (Word("said", 0.0, 0.3), Word("well", 1.5, 1.8))
+    first, second = cues(transcript(Segment(0.0, 2.0, "said, (well)", words, (), 0.0, 0.0, 1.0, 0.0)))
+    assert (first.text, second.text) == ("said,", "(well)")
 
 
 @pytest.mark.parametrize("written", [as_srt, as_vtt])
