@@ -5,8 +5,6 @@ import platform
 from dataclasses import dataclass
 from importlib.metadata import distributions
 
-import psutil
-
 HEAVY_LOAD_A_CORE = 0.5
 
 
@@ -20,7 +18,7 @@ class Load:
     @classmethod
     def now(cls) -> "Load":
         """The machine's load."""
-        return cls(psutil.getloadavg()[0], os.cpu_count() or 1)
+        return cls(os.getloadavg()[0], os.cpu_count() or 1)
 
     @property
     def is_heavy(self) -> bool:
@@ -38,7 +36,7 @@ def describe_machine() -> dict[str, str | int]:
         "processor": platform.processor(),
         "system": platform.platform(),
         "cores": os.cpu_count() or 1,
-        "memory_bytes": psutil.virtual_memory().total,
+        "memory_bytes": os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
         "python": platform.python_version(),
     }
 

@@ -54,6 +54,8 @@ def told() -> Iterator[None]:
     except (ClientError, EngineError, EdgeError, PullError, StartError, StorageError) as error:
         say(_sentence(error))
         raise typer.Exit(code_of(error)) from None
+    except BrokenPipeError:  # whoever read the output has enough; typer ends it without a word
+        raise
     except OSError as error:
         say(_of_the_system(error))
         raise typer.Exit(FAILED) from None

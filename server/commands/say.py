@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def say(
-    text: options.Text = "",
+    text: options.Text = None,
     output: options.Output = None,
     text_file: options.TextFile = None,
     voice: options.Voice = "",
@@ -52,13 +52,15 @@ class Asked:
     """What the options say of the speech."""
 
     fields: "dict[str, JsonValue]"
-    text: str
+    text: str | None
     text_file: Path | None
     output: Path | None
     words: Path | None
 
     def check(self) -> None:
         """Raise BadParameter where something is missing, or given twice."""
+        if self.text == "" and not self.text_file:
+            raise typer.BadParameter("the text is empty; give some words", param_hint="TEXT")
         if bool(self.text) == bool(self.text_file):
             raise typer.BadParameter(
                 "give the text once: as the argument, - for stdin, or with --text-file", param_hint="TEXT"
@@ -80,7 +82,7 @@ class Asked:
         }
         payload["output_format"] = format_of(output, AUDIO, "output")
         kind = format_of(self.words, WORDS, "words") if self.words else ""
-        payload["text"] = given(self.text, self.text_file)
+        payload["text"] = given(self.text or "", self.text_file)
         return Errand(payload, output, self.words, kind, secrets.token_hex(4))
 
 

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 Text = Annotated[
-    str,
+    str | None,
     typer.Argument(
         metavar="TEXT",
         help="What to say, in English; - reads stdin. Needed, or --text-file.",

@@ -122,7 +122,7 @@ def _sing(asked: Asked, files: Files, server: str, key: str) -> None:
     for note in sung.notes:
         say(note)
     if files.words is not None and not sung.words:
-        say(f"{files.words} is empty: nobody knows when the words of this song are sung.")
+        say(f"{files.words} is empty: no words are sung in this song, or its singer does not tell when.")
     length = "" if sung.seconds is None else f"  {sung.seconds:.1f} s"
     typer.echo(f"{files.output}{length}  seed {payload.get('seed', sung.seed)}")
 

@@ -22,10 +22,14 @@ def status(
 ) -> None:
     """Show queue, results and worker of a running server."""
     with told(), terminable():
-        from server.client import Client
+        from server.client import Client, Unreachable
 
-        with Client(server, key) as client:
-            snapshot = client.status()
+        try:
+            with Client(server, key) as client:
+                snapshot = client.status()
+        except Unreachable as error:
+            elsewhere = " One at another address is named with --server." if server == DEFAULT_SERVER else ""
+            raise Unreachable(f"{error}{elsewhere}") from error
         if as_json:
             typer.echo(json.dumps(snapshot, indent=2))
         else:

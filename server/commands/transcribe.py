@@ -76,6 +76,8 @@ def _transcribe(asked: Asked, server: str, key: str) -> None:
         heard = listener(asked.file, asked.payload(), bar)
     for note in heard.transcript.notes:
         say(note)
+    if not heard.transcript.text.strip():
+        say("No words were found in it.")
     written = in_form(heard, form)
     if asked.output is None:
         typer.echo(written, nl=False)

@@ -1,6 +1,7 @@
 """`yue2-studio voices`: fetch further voices for speech."""
 
 import os
+import shlex
 from pathlib import Path
 from typing import Annotated
 
@@ -38,4 +39,10 @@ def voices(
         typer.echo(f"YUE2_VOICES={folder}")
         if sentence := missing_model():
             say(sentence)
-        say("A server finds them when it is started again; 'yue2-studio say --list-voices' lists them.")
+        say(
+            "A server with this setting finds them when it is started again, as one of ./task does after ./task voices."
+        )
+        say(
+            "Commands that work without a server find them with the same setting, for example with\n    "
+            f"YUE2_VOICES={shlex.quote(str(folder))} yue2-studio say --list-voices"
+        )

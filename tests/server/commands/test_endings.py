@@ -101,3 +101,8 @@ def test_another_thread_leaves_signals_alone() -> None:
 
     with ThreadPoolExecutor(1) as threads:
         assert threads.submit(within).result(5) == before
+
+
+def test_a_reader_who_has_enough_is_left_to_typer() -> None:
+    with pytest.raises(BrokenPipeError), told():
+        raise BrokenPipeError(errno.EPIPE, "Broken pipe")

@@ -89,6 +89,7 @@ def test_a_voice_that_is_not_there_leaves_no_file(runner: CliRunner, tmp_path: P
     [
         (["-o", "a.mp3"], "give the text once"),
         (["Come", "--text-file", "a.txt", "-o", "a.mp3"], "give the text once"),
+        (["", "-o", "a.mp3"], "the text is empty"),
         (["Come"], "name the file to write with -o"),
         (["Come", "-o", "a.aac"], "end the name in one of .mp3"),
         (["Come", "-o", "a.json", "--words", "a.json"], "name another file"),

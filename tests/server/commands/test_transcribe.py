@@ -59,6 +59,13 @@ def test_a_form_that_is_asked_for_wins(runner: CliRunner, talk: Path, tmp_path: 
     assert json.loads(output.read_text())["segments"][0]["words"][0]["word"] == "bytes:"
 
 
+def test_silence_is_told_beside_the_text(runner: CliRunner, studio: Studio, talk: Path) -> None:
+    studio.body = b'{"text": " ", "segments": []}'
+    studio.updates.append({"status": "done"})
+    answer = runner.invoke(app, ["transcribe", str(talk), "--server", studio.address])
+    assert (answer.exit_code, answer.stdout, answer.stderr) == (0, "\n", "No words were found in it.\n")
+
+
 def test_a_server_listens_where_one_is_named(runner: CliRunner, studio: Studio, talk: Path) -> None:
     studio.body = b'{"text": "Come home.", "segments": []}'
     studio.updates.append({"status": "done"})

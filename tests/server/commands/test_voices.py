@@ -83,6 +83,7 @@ def test_english_voices_are_unpacked_and_nothing_else(runner: CliRunner, tmp_pat
     assert answer.exit_code == 0, answer.stderr
     assert answer.stdout == f"YUE2_VOICES={folder}\n"
     assert "Apache-2.0" in answer.stderr
+    assert f"YUE2_VOICES={folder} yue2-studio say --list-voices\n" in answer.stderr
     assert {path.name for path in folder.iterdir()} == {"af_heart.bin", "bm_george.bin"}
     assert (folder / "bm_george.bin").read_bytes() == b"george"
     assert list(tmp_path.iterdir()) == [folder]
