@@ -35,6 +35,10 @@ class SpeechModel(Protocol):
     def sample_rate_hz(self) -> int:
         """The rate of its samples."""
 
+    @property
+    def default_voice(self) -> str:
+        """The voice of requests that name none."""
+
     def describe(self) -> dict[str, JsonValue]:
         """What `/props` tells of it, its voices and languages among it."""
 

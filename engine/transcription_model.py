@@ -6,12 +6,12 @@
 from dataclasses import dataclass
 from typing import BinaryIO, Protocol
 
-from pydantic import JsonValue
+from pydantic import BaseModel, Field, JsonValue
 
 from engine.control import Control
 from engine.song_model import Expected
 from engine.transcription_request import TranscriptionRequest
-from engine.words import Word, words_as_json
+from engine.words import Word, WordAnswer, word_answers
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,32 +41,55 @@ class Transcript:
     notes: tuple[str, ...] = ()
 
 
+class SegmentAnswer(BaseModel):
+    """A segment as answers tell it, to the millisecond."""
+
+    start: float = Field(description="Seconds from the start of the audio.")
+    end: float = Field(description="Seconds from the start of the audio.")
+    text: str
+    words: list[WordAnswer]
+    tokens: list[int] = Field(description="The model's tokens of the text.")
+    temperature: float = Field(description="The one that the words were found at.")
+    average_log_probability: float = Field(description="Of a token.")
+    compression_ratio: float = Field(description="Of the text: far above 2 it says the same again and again.")
+    no_speech_probability: float = Field(description="That nobody speaks there.")
+
+
+class TranscriptAnswer(BaseModel):
+    """A transcript as answers tell it, its words once more in one list."""
+
+    text: str
+    language: str = Field(description="An ISO 639-1 code.")
+    language_probability: float = Field(description="1 for a language that was asked for.")
+    seconds: float = Field(description="Length of the recording.")
+    segments: list[SegmentAnswer]
+    words: list[WordAnswer]
+
+
 def transcript_as_json(transcript: Transcript) -> dict[str, JsonValue]:
-    """A transcript as answers tell it: times to the millisecond, all words once more in one list."""
-    segments: list[JsonValue] = [_segment_as_json(segment) for segment in transcript.segments]
-    return {
-        "text": transcript.text,
-        "language": transcript.language,
-        "language_probability": round(transcript.language_probability, 4),
-        "seconds": round(transcript.seconds, 3),
-        "segments": segments,
-        "words": words_as_json(word for segment in transcript.segments for word in segment.words),
-    }
+    """A transcript as answers tell it, as JSON values of a `TranscriptAnswer`."""
+    return TranscriptAnswer(
+        text=transcript.text,
+        language=transcript.language,
+        language_probability=round(transcript.language_probability, 4),
+        seconds=round(transcript.seconds, 3),
+        segments=[_segment_answer(segment) for segment in transcript.segments],
+        words=word_answers(word for segment in transcript.segments for word in segment.words),
+    ).model_dump()
 
 
-def _segment_as_json(segment: Segment) -> dict[str, JsonValue]:
-    tokens: list[JsonValue] = list(segment.tokens)
-    return {
-        "start": round(segment.start, 3),
-        "end": round(segment.end, 3),
-        "text": segment.text,
-        "words": words_as_json(segment.words),
-        "tokens": tokens,
-        "temperature": segment.temperature,
-        "average_log_probability": round(segment.average_log_probability, 4),
-        "compression_ratio": round(segment.compression_ratio, 4),
-        "no_speech_probability": round(segment.no_speech_probability, 4),
-    }
+def _segment_answer(segment: Segment) -> SegmentAnswer:
+    return SegmentAnswer(
+        start=round(segment.start, 3),
+        end=round(segment.end, 3),
+        text=segment.text,
+        words=word_answers(segment.words),
+        tokens=list(segment.tokens),
+        temperature=segment.temperature,
+        average_log_probability=round(segment.average_log_probability, 4),
+        compression_ratio=round(segment.compression_ratio, 4),
+        no_speech_probability=round(segment.no_speech_probability, 4),
+    )
 
 
 class TranscriptionModel(Protocol):

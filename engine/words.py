@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from pydantic import JsonValue
+from pydantic import BaseModel, Field, JsonValue
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,6 +15,19 @@ class Word:
     end: float
 
 
+class WordAnswer(BaseModel):
+    """A word as answers and replays tell it, to the millisecond."""
+
+    word: str
+    start: float = Field(description="Seconds from the start of the audio.")
+    end: float = Field(description="Seconds from the start of the audio.")
+
+
+def word_answers(words: Iterable[Word]) -> list[WordAnswer]:
+    """Words as answers and replays tell them."""
+    return [WordAnswer(word=word.text, start=round(word.start, 3), end=round(word.end, 3)) for word in words]
+
+
 def words_as_json(words: Iterable[Word]) -> list[JsonValue]:
-    """Words as answers and replays tell them, to the millisecond."""
-    return [{"word": word.text, "start": round(word.start, 3), "end": round(word.end, 3)} for word in words]
+    """Words as answers and replays tell them, as JSON values."""
+    return [answer.model_dump() for answer in word_answers(words)]

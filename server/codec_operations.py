@@ -20,9 +20,8 @@ from engine.errors import InvalidRequest
 from engine.request import CODES_PER_SECOND, CONTEXT_TOKENS
 from engine.song_model import Encoded, Expected, Latents, SongCodec
 from engine.vae_request import DecodeRequest, EncodeRequest
-from server.jobs.rates import Stage
 from server.latents import LATENT_TYPE, read_latents, write_latents
-from server.work import Making, Packed, Prepared, digest_of, sha256_of, write_audio
+from server.work import Making, Packed, Prepared, digest_of, sha256_of, stages_of, write_audio
 from storage.entry import Part
 
 SLOWEST_HZ: Final = 8_000
@@ -60,7 +59,7 @@ class CodecOperations:
         return Prepared(
             operation=_OPERATION,
             model=codec.id,
-            stages=_stages(codec.encode_stages(recording.header.seconds)),
+            stages=stages_of(codec.encode_stages(recording.header.seconds)),
             digest=digest_of(_OPERATION, fields),
             work=lambda making: _write_encoded(codec, recording, making),
             rates_id=codec.rates_id,
@@ -77,16 +76,12 @@ class CodecOperations:
         return Prepared(
             operation=_OPERATION,
             model=codec.id,
-            stages=_stages([*codec.decode_stages(len(latents)), Expected("encoding", seconds, "score")]),
+            stages=stages_of([*codec.decode_stages(len(latents)), Expected("encoding", seconds, "score")]),
             digest=digest_of(_OPERATION, fields),
             work=lambda making: _write_decoded(codec, latents, asked, making),
             rates_id=codec.rates_id,
             input_bytes=raw.nbytes,
         )
-
-
-def _stages(expected: list[Expected]) -> tuple[Stage, ...]:
-    return tuple(Stage(stage.phase, stage.units, stage.source) for stage in expected)
 
 
 def _check_audio(codec: SongCodec, header: AudioHeader) -> None:

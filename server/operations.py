@@ -4,6 +4,7 @@ import io
 import itertools
 import json
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import Final
 
 import numpy as np
@@ -15,7 +16,7 @@ from engine.song_model import Expected, Latents, SongModel, Track
 from server.jobs.rates import Stage
 from server.latents import LATENT_TYPE, read_latents, write_latents
 from server.packaging import MultipartWriter
-from server.work import Making, Packed, Prepared, digest_of, sha256_of, write_audio
+from server.work import Making, Packed, Prepared, digest_of, sha256_of, stages_of, write_audio
 from storage.entry import Part
 
 SAME_SONGS: Final = "All songs are the same, since semantic_tokens leave nothing to draw; ask for synth_batch_size in place of lm_batch_size."
@@ -129,13 +130,11 @@ def _stages(
     """What a model expects, each phase with how many songs' worth it is, told by the phases of one track alone."""
     lines, single = _sung_lines(request.lyrics), {stage.phase: stage.units for stage in one_track}
 
-    def songs(stage: Expected) -> float:
+    def songs(stage: Stage) -> float:
         units = single.get(stage.phase, 0.0)
         return stage.units / units if units > 0 else 1.0
 
-    return tuple(
-        Stage(stage.phase, stage.units, stage.source, lines, songs=songs(stage)) for stage in expected
-    )
+    return tuple(replace(stage, lines=lines, songs=songs(stage)) for stage in stages_of(expected))
 
 
 def _sung_lines(lyrics: str) -> int:

@@ -12,9 +12,8 @@ from engine.request import DRAWN_SEED_LIMIT
 from engine.speech_model import SpeechModel, Spoken
 from engine.speech_request import SpeechRequest
 from engine.words import Word, words_as_json
-from server.jobs.rates import Stage
 from server.speech_writing import write_speech
-from server.work import Making, Packed, Prepared, digest_of
+from server.work import Making, Packed, Prepared, digest_of, stages_of
 from storage.entry import JSON, Part
 
 _OPERATION: Final = "speech"
@@ -31,15 +30,14 @@ class SpeechOperations:
         """Text into audio and the times of its words. Raises UnknownModel, InvalidRequest."""
         model = self._catalogue.speech(asked.model)
         model.check(asked)
-        asked = asked.model_copy(update={"model": model.id, "voice": asked.voice or _first_voice(model)})
+        asked = asked.model_copy(update={"model": model.id, "voice": asked.voice or model.default_voice})
         request = asked
         if asked.seed < 0:
             request = asked.model_copy(update={"seed": self._draw_seed() % DRAWN_SEED_LIMIT})
-        stages = model.stages(request)
         return Prepared(
             operation=_OPERATION,
             model=model.id,
-            stages=tuple(Stage(stage.phase, stage.units, stage.source) for stage in stages),
+            stages=stages_of(model.stages(request)),
             digest=digest_of(_OPERATION, asked.model_dump()),
             work=lambda making: _write_speech(model, request, making),
             rates_id=f"{model.id} {request.voice}",  # one voice may be much slower than another
@@ -70,14 +68,6 @@ def _write_speech(model: SpeechModel, request: SpeechRequest, making: Making) ->
 def _next(sentences: Iterator[Spoken], making: Making) -> Spoken | None:
     with making.stopwatch.pipeline():
         return next(sentences, None)
-
-
-def _first_voice(model: SpeechModel) -> str:
-    """The voice of requests that name none; empty where the model does not tell."""
-    match model.describe().get("voices"):
-        case [{"id": str(voice)}, *_]:
-            return voice
-    return ""
 
 
 def _replay(request: SpeechRequest, words: tuple[Word, ...]) -> bytes:

@@ -3,16 +3,16 @@
 import io
 import json
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import BinaryIO, Final
 
 from engine.audio.reading import listening, too_long
 from engine.catalogue import Catalogue
-from engine.song_model import Expected
 from engine.subtitles import SRT_TYPE, VTT_TYPE, as_srt, as_vtt
 from engine.transcription_model import Transcript, TranscriptionModel, transcript_as_json
 from engine.transcription_request import MOST_SECONDS, TranscriptionRequest
 from server.jobs.rates import Stage
-from server.work import Making, Packed, Prepared, digest_of, sha256_of
+from server.work import Making, Packed, Prepared, digest_of, sha256_of, stages_of
 from storage.entry import Part
 
 GUESSED_BYTES_A_SECOND: Final = 16_000  # of a file that tells no length: 128 kbit/s
@@ -65,14 +65,9 @@ def _stages(
 ) -> tuple[Stage, ...]:
     """The model's phases; where the length is only guessed, that it is a bound and no measure to learn from."""
     if seconds is not None:
-        return tuple(_told(model.stages(asked, seconds)))
+        return stages_of(model.stages(asked, seconds))
     guessed = min(size / GUESSED_BYTES_A_SECOND, MOST_SECONDS)
-    return tuple(Stage(stage.phase, stage.units, "budget") for stage in model.stages(asked, guessed))
-
-
-def _told(expected: list[Expected]) -> Iterator[Stage]:
-    for stage in expected:
-        yield Stage(stage.phase, stage.units, stage.source)
+    return stages_of(replace(stage, source="budget") for stage in model.stages(asked, guessed))
 
 
 def _write_transcript(

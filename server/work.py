@@ -3,13 +3,14 @@
 import hashlib
 import json
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import BinaryIO, Final, Protocol
 
 from engine.audio import Samples, encode
 from engine.control import Control
+from engine.song_model import Expected
 from server.jobs.rates import Stage
 from storage.entry import JSON, Part
 
@@ -92,6 +93,11 @@ class Prepared:
     # The content type of a body that can be followed while it is made, and so of its first part, which begins it:
     # whatever comes after that part is never offered. Empty for a body that cannot.
     followed: str = ""
+
+
+def stages_of(expected: Iterable[Expected]) -> tuple[Stage, ...]:
+    """What a model expects, for the queue."""
+    return tuple(Stage(stage.phase, stage.units, stage.source) for stage in expected)
 
 
 def digest_of(operation: str, fields: Mapping[str, object]) -> str:

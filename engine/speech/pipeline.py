@@ -47,6 +47,7 @@ class HibariSpeech:
     """Fulfils SpeechModel. Owns its speakers, the packaged voice first; `further` ones are offered beside it."""
 
     id = "hibari"
+    default_voice = HEART.id
     sample_rate_hz = RATE_HZ
 
     def __init__(

@@ -61,7 +61,11 @@ def _read() -> dict[str, JSON]:
             _ID,
             query("wait", "Answer when the job has ended, or after so many seconds.", _WAIT),
             query("result", "1 gives the stored body, or what it begins with and is named after.", _ONE),
-            query("follow", "1 gives the audio of a running job as it is made, and of a finished one.", _ONE),
+            query(
+                "follow",
+                "1 gives the audio of a running job as it is made, and the result of a finished one.",
+                _ONE,
+            ),
             query("track", "The audio of one track alone.", COUNT),
             query("replay", "The request that makes one track again.", COUNT),
             query("latents", "The latents of one track.", COUNT),

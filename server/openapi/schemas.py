@@ -6,6 +6,7 @@ from pydantic import BaseModel
 
 from engine.request import SketchRequest, SongRequest
 from engine.speech_request import SpeechRequest
+from engine.transcription_model import TranscriptAnswer
 from engine.transcription_request import TranscriptionRequest
 from server.jobs.job import JobState
 from server.openapi.atoms import (
@@ -32,22 +33,24 @@ _REQUESTS: Final[tuple[tuple[type[BaseModel], tuple[str, ...]], ...]] = (
 
 def schemas() -> dict[str, JSON]:
     """Every named shape."""
-    return _requests() | {
-        "Status": {"enum": [str(state) for state in JobState]},
-        "Submission": fields(
-            {"id": TEXT, "status": reference("Status"), "queue_position": COUNT}
-            | {"eta_seconds": nullable("number"), "eta_source": ETA_SOURCE, "notes": NOTES}
-        ),
-        "Job": _job(),
-        "Error": fields(
-            {"error": TEXT, "code": TEXT, "retry_after_seconds": NUMBER, "field": TEXT}
-            | {"line": COUNT, "column": COUNT},
-            required=("error", "code"),
-        ),
-        "Snapshot": _snapshot(),
-        "Word": fields({"word": TEXT, "start": NUMBER, "end": NUMBER}),
-        "Transcript": _transcript(),
-    }
+    return (
+        _requests()
+        | {
+            "Status": {"enum": [str(state) for state in JobState]},
+            "Submission": fields(
+                {"id": TEXT, "status": reference("Status"), "queue_position": COUNT}
+                | {"eta_seconds": nullable("number"), "eta_source": ETA_SOURCE, "notes": NOTES}
+            ),
+            "Job": _job(),
+            "Error": fields(
+                {"error": TEXT, "code": TEXT, "retry_after_seconds": NUMBER, "field": TEXT}
+                | {"line": COUNT, "column": COUNT},
+                required=("error", "code"),
+            ),
+            "Snapshot": _snapshot(),
+        }
+        | _transcript()
+    )
 
 
 def _requests() -> dict[str, JSON]:
@@ -67,10 +70,9 @@ def _said(name: str) -> dict[str, JSON]:
 
 
 def _transcript() -> dict[str, JSON]:
-    words: dict[str, JSON] = {"type": "array", "items": reference("Word")}
-    segment = fields({"start": NUMBER, "end": NUMBER, "text": TEXT, "words": words})
-    segments: dict[str, JSON] = {"type": "array", "items": segment}
-    return fields({"text": TEXT, "language": TEXT, "seconds": NUMBER, "segments": segments, "words": words})
+    schema = TranscriptAnswer.model_json_schema(ref_template=REFERENCE, mode="serialization")
+    shapes: dict[str, JSON] = schema.pop("$defs")
+    return shapes | {"Transcript": schema}
 
 
 def _job() -> dict[str, JSON]:

@@ -33,7 +33,7 @@ _PARTS = {
     "latents": ("latents",),
     "subtitles": ("srt", "vtt"),
 }
-_READ = ("id", "wait", "result", "follow", *_PARTS)
+READ_OPTIONS = ("id", "wait", "result", "follow", *_PARTS)
 _FINISHED = ("done", "failed", "cancelled")
 
 
@@ -92,7 +92,7 @@ class NativeRoutes:
 
     async def read(self, request: Request) -> Response:
         """A job's state, waiting for its end where asked, or its result."""
-        check_query(request, *_READ)
+        check_query(request, *READ_OPTIONS)
         job_id, owner = _job_id(request), request.state.owner
         query = request.query_params
         if "follow" in query:

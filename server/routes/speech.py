@@ -10,7 +10,7 @@ from server.submission import Submissions
 
 
 class SpeechRoutes:
-    """The handler of the voice's route."""
+    """Fulfils `POST /speech` by the operations of speech."""
 
     def __init__(self, operations: SpeechOperations, submissions: Submissions) -> None:
         self._operations = operations

@@ -20,11 +20,13 @@ from server.uploads import OPTIONS_PART, RECORDING_PART, is_form, read_file, rea
 from server.work import Prepared
 
 _OPTIONS: Final = tuple(TranscriptionRequest.model_fields)
-_NUMBERS: Final = ("temperature",)
+_NUMBERS: Final = tuple(
+    name for name, option in TranscriptionRequest.model_fields.items() if option.annotation in (int, float)
+)
 
 
 class TranscribeRoutes:
-    """The handler of the listener's route."""
+    """Fulfils `POST /transcribe` by the operations of transcription."""
 
     def __init__(self, operations: TranscriptionOperations, submissions: Submissions, limits: Limits) -> None:
         self._operations = operations

@@ -16,7 +16,7 @@ from server.uploads import AUDIO_PART, LATENTS_PART, PartRule, is_form, read_fil
 
 
 class VaeRoutes:
-    """The handler of the codec's route."""
+    """Fulfils `POST /vae` by the operations of the codec."""
 
     def __init__(self, operations: CodecOperations, submissions: Submissions, limits: Limits) -> None:
         self._operations = operations

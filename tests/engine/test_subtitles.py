@@ -107,6 +107,11 @@ def test_words_wider_than_a_line_are_cut(words: list[str], pace: float) -> None:
     check_sizes(transcript(segment(" ".join(words), pace=pace)), " ".join(words))
 
 
+def test_a_word_of_a_hundred_letters_is_shown_whole() -> None:
+    check_sizes(transcript(segment("x" * 100)), "x" * 100)
+    assert [cue.text for cue in cues(transcript(segment("x" * 100)))] == ["\n".join(["x" * 42] * 2), "x" * 16]
+
+
 @given(st.one_of(WORDS, LONG_WORDS), st.floats(0.01, 600.0))
 def test_a_text_without_word_times_is_shown_at_one_pace(words: list[str], seconds: float) -> None:
     text = " ".join(words)

@@ -31,6 +31,7 @@ class SpeechDouble:
 
     id = "spoken"
     sample_rate_hz = RATE_HZ
+    default_voice = "one"
 
     def __init__(self, between: Callable[[int], None] = nothing) -> None:
         self.between = between

@@ -130,7 +130,7 @@ def test_it_stops_between_sentences() -> None:
     assert begun == [0, 1]
 
 
-def test_one_sentence_at_a_time_is_held(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_sentence_at_a_time_is_held() -> None:
     """A long speech is encoded while it is made: nothing waits for its end."""
     events: list[str] = []
 

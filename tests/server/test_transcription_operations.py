@@ -2,11 +2,15 @@
 
 import io
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import BinaryIO
 
 import numpy as np
 import pytest
 
 from engine.audio import encode
+from engine.audio.reading import AudioStream
 from engine.catalogue import Catalogue
 from engine.control import Uncontrolled
 from engine.errors import InvalidRequest, UnknownModel
@@ -91,6 +95,20 @@ def test_what_is_no_recording_is_refused() -> None:
     with pytest.raises(InvalidRequest) as caught:
         told_seconds(io.BytesIO(b"no audio at all"))
     assert caught.value.field == "audio"
+
+
+@pytest.mark.parametrize(("told", "seconds"), [(None, None), (-0.04, None), (0.0, 0.0), (2.5, 2.5)])
+def test_a_length_below_nothing_is_none_that_is_told(
+    monkeypatch: pytest.MonkeyPatch, told: float | None, seconds: float | None
+) -> None:
+    """FFmpeg gives such a one for files whose clock begins late."""
+
+    @contextmanager
+    def opened(recording: BinaryIO) -> Iterator[AudioStream]:
+        yield AudioStream(told, iter(()))
+
+    monkeypatch.setattr("server.transcription_operations.listening", opened)
+    assert told_seconds(recording()) == seconds
 
 
 def test_the_options_and_the_recording_have_their_digest(operations: TranscriptionOperations) -> None:
