@@ -44,7 +44,7 @@ class Network(Protocol):
         """The outputs named, all of them for None."""
 
 
-def silence() -> ModuleType:
+def quiet_onnxruntime() -> ModuleType:
     """onnxruntime, told to tell nobody anything; to be called before a library imports it by itself."""
     os.environ["ORT_DISABLE_TELEMETRY"] = "1"
     import onnxruntime
@@ -55,7 +55,7 @@ def silence() -> ModuleType:
 
 def open_network(graph: bytes, threads: int) -> Network:
     """A network of so many threads, which sleep while they wait: the cores are shared with others."""
-    library = silence()
+    library = quiet_onnxruntime()
     options = library.SessionOptions()
     options.intra_op_num_threads = threads
     options.inter_op_num_threads = 1
@@ -67,5 +67,5 @@ def open_network(graph: bytes, threads: int) -> Network:
 
 def stoppable() -> Run:
     """What a run that may have to be stopped is given."""
-    run: Run = silence().RunOptions()
+    run: Run = quiet_onnxruntime().RunOptions()
     return run

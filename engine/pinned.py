@@ -17,17 +17,26 @@ class PinnedFile:
     path: str
     sha256: str
 
+    def read(self) -> bytes:
+        """What it holds. Raises CheckpointError where it is missing or not the file that was tried."""
+        found = self._located()
+        content = found.read_bytes()
+        self._compare(found, hashlib.sha256(content).hexdigest())
+        return content
+
     def verified(self) -> Path:
-        """Where it lies. Raises CheckpointError where it is missing or not the file that was tried."""
+        """Where it lies, for libraries that open files by themselves. Raises as `read`."""
         found = self._located()
         with found.open("rb") as file:
-            digest = hashlib.file_digest(file, "sha256").hexdigest()
+            self._compare(found, hashlib.file_digest(file, "sha256").hexdigest())
+        return found
+
+    def _compare(self, found: Path, digest: str) -> None:
         if digest != self.sha256:
             raise CheckpointError(
                 f"{found} is not the file of {self.distribution} {self.version} that this server was made for; "
                 + self._remedy()
             )
-        return found
 
     def _located(self) -> Path:
         try:

@@ -7,6 +7,7 @@ float32, (510, 256), one row for each count of phonemes. Licence of package and 
 import hashlib
 import os
 import tarfile
+from contextlib import ExitStack
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import BinaryIO, Final
@@ -79,16 +80,14 @@ def _extracted(contents: tarfile.TarFile, name: str, folder: Path) -> Path:
     content = file.read(VOICE_BYTES + 1) if file else b""
     target = folder / f"{name}.bin"
     check_voice(name, content, target)
-    with NamedTemporaryFile(dir=folder, prefix=f".{name}.", delete=False) as partial:
-        try:
-            partial.write(content)
-            partial.flush()
-            os.fsync(partial.fileno())
-            Path(partial.name).chmod(0o644)
-            Path(partial.name).replace(target)
-        except OSError:
-            Path(partial.name).unlink(missing_ok=True)
-            raise
+    with NamedTemporaryFile(dir=folder, prefix=f".{name}.", delete=False) as partial, ExitStack() as undone:
+        undone.callback(Path(partial.name).unlink)
+        partial.write(content)
+        partial.flush()
+        os.fsync(partial.fileno())
+        Path(partial.name).chmod(0o644)
+        Path(partial.name).replace(target)
+        undone.pop_all()
     return target
 
 

@@ -49,9 +49,8 @@ class Spectra:
     free: Frames  # log magnitude of what has a phase of its own
     free_phase: Frames  # radians
     pitch: Frames  # (F,) Hz; below 40 where there is no voice
-    durations: NDArray[
-        np.int64
-    ]  # (P + 2,) frames of the pause before, of each of the P phonemes, of the pause after
+    # (P + 2,) frames of the pause before, of each of the P phonemes, of the pause after
+    durations: NDArray[np.int64]
 
 
 class SpeechNetwork:
@@ -85,8 +84,8 @@ class SpeechNetwork:
 
     def _opened(self) -> Network:
         if self._session is None:
-            self._alphabet = json.loads(ALPHABET.verified().read_text("utf-8"))
-            graph = with_output(WEIGHTS.verified().read_bytes(), DURATIONS)
+            self._alphabet = json.loads(ALPHABET.read())
+            graph = with_output(WEIGHTS.read(), DURATIONS)
             self._session = open_network(graph, self._threads)
         return self._session
 
@@ -116,10 +115,3 @@ def waveform(spectra: Spectra, draw: np.random.Generator) -> NDArray[np.float32]
         spectra.harmonic, spectra.phase, spectra.noise, spectra.free, spectra.free_phase, spectra.pitch, draw
     )
     return sound
-
-
-def silence(frames: int) -> Spectra:
-    """Spectra of nothing at all, to be filled in."""
-    quiet, still, hush = (np.full((BINS, frames), level, np.float32) for level in (-12.0, 0.0, -14.0))
-    pitch = np.zeros(frames, np.float32)
-    return Spectra(quiet, still, hush, hush.copy(), still.copy(), pitch, np.array([frames], np.int64))

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Final
 
-from engine.onnx import silence
+from engine.onnx import quiet_onnxruntime
 from engine.speech.alignment import shared_out
 from engine.speech.chunks import cut
 from engine.speech.lexicon_files import verify
@@ -33,9 +33,8 @@ class Phonemic:
     """
 
     text: str  # as written, without the punctuation around it
-    phonemes: (
-        str  # of the network's alphabet; spaces between the words of a number; empty for what is not said
-    )
+    # Of the network's alphabet; spaces between the words of a number; empty for what is not said.
+    phonemes: str
     after: str  # what is between it and the next: spaces and punctuation
 
 
@@ -88,7 +87,7 @@ class Phonemiser:
 
     def _opened(self) -> "G2P":
         if self._reader is None:
-            silence()  # which its reader of unknown words imports by itself
+            quiet_onnxruntime()  # which its reader of unknown words imports by itself
             from hibari.g2p import G2P
 
             verify(self._british)

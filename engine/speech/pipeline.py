@@ -17,7 +17,7 @@ from engine.speech.readable import check_readable, nothing_to_say
 from engine.speech.sentences import Ending, Sentence, pieces, sentences
 from engine.speech.voice import HibariVoice, Speaker, Utterance, VoiceCard
 from engine.speech_model import Spoken
-from engine.speech_request import FASTEST, SLOWEST, SpeechRequest
+from engine.speech_request import SpeechRequest
 from engine.words import Word
 
 SPEAKING: Final = "speaking"
@@ -27,6 +27,7 @@ PAUSES: Final = {
     Ending.SENTENCE: 0.32,
     Ending.PARAGRAPH: 0.65,
 }  # seconds
+_WHOLE: Final = (Ending.SENTENCE, Ending.PARAGRAPH)
 LAST_PAUSE: Final = 0.1
 HEART: Final = VoiceCard("heart", "Heart", "en-US", "female", "American", "hibari")
 _ENDS: Final = ".!?…:"
@@ -73,10 +74,6 @@ class HibariSpeech:
     def check(self, request: SpeechRequest) -> None:
         """Raise InvalidRequest, naming the field, for a voice that is not here and text that no voice can read."""
         self._speaker(request.voice)
-        if not SLOWEST <= request.speed <= FASTEST:
-            raise InvalidRequest(
-                "speed", f"speed must be between {SLOWEST} and {FASTEST}; you sent {request.speed}."
-            )
         check_readable(request.text)
 
     def stages(self, request: SpeechRequest) -> list[Expected]:
@@ -87,15 +84,15 @@ class HibariSpeech:
         """The sentences, each as soon as it is made. Raises InvalidRequest, CheckpointError, NumericalError."""
         self.check(request)
         speaker = self._speaker(request.voice)
-        draw = np.random.default_rng(request.seed if request.seed >= 0 else None)
+        draw = np.random.default_rng(request.seed)
         total = max(len(request.text), 1)
         elapsed, said = 0.0, 0
-        for piece, last in _with_last(_pieces(request.text, speaker, control.check_cancelled)):
+        for piece, last in _with_last(_pieces(request, speaker, control.check_cancelled)):
             control.check_cancelled()
             utterance = speaker.voice.utter(piece.words, request.speed, draw, control.check_cancelled)
             spoken = _placed(piece, utterance, elapsed, request.speed, last)
             elapsed += len(spoken.samples) / RATE_HZ
-            said += piece.ending is not Ending.PART
+            said += piece.ending in _WHOLE
             control.report(SPEAKING, min(piece.characters / total, 1.0), sentences=said)
             yield spoken
         if not elapsed:
@@ -126,14 +123,14 @@ def _told(card: VoiceCard) -> JsonValue:
     }
 
 
-def _pieces(text: str, speaker: Speaker, check: Check) -> Iterator[_Piece]:
+def _pieces(request: SpeechRequest, speaker: Speaker, check: Check) -> Iterator[_Piece]:
     """Calls `check` before each sentence, since many in a row may have nothing to say."""
-    characters = 0
-    for sentence in sentences(text):
+    characters, most = 0, speaker.voice.most_phonemes(request.speed)
+    for sentence in sentences(request.text):
         check()
         characters += len(sentence.text) + 1
         words = _closed(speaker.reader.read(sentence.text), sentence)
-        parts = [part for part in pieces(words, speaker.voice.most_phonemes) if any(w.phonemes for w in part)]
+        parts = [part for part in pieces(words, most) if any(word.phonemes for word in part)]
         for place, part in enumerate(parts, start=1):
             whole = place == len(parts)
             ending = sentence.ending if whole else _inner(part)
@@ -142,7 +139,7 @@ def _pieces(text: str, speaker: Speaker, check: Check) -> Iterator[_Piece]:
 
 def _closed(words: tuple[Phonemic, ...], sentence: Sentence) -> tuple[Phonemic, ...]:
     """The words of a sentence with a full stop where none was written, so that the voice falls."""
-    if not words or sentence.ending not in (Ending.SENTENCE, Ending.PARAGRAPH):
+    if not words or sentence.ending not in _WHOLE:
         return words
     said = max((place for place, word in enumerate(words) if word.phonemes), default=-1)
     if said < 0 or any(mark in words[said].after for mark in _ENDS):

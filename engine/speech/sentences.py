@@ -9,9 +9,8 @@ from typing import Final
 from engine.speech.phonemes import Phonemic
 
 LONGEST_SENTENCE: Final = 300  # characters; what is longer is cut between words
-SHORT_OPENING: Final = (
-    90  # characters of the first piece where there is a clause to cut at, so that it is soon heard
-)
+# Characters of the first piece where there is a clause to cut at, so that it is soon heard.
+SHORT_OPENING: Final = 90
 LONG_OPENING: Final = 120  # and where there is none
 LEAST_OPENING: Final = 12
 _END: Final = re.compile(r"(?<![.!?…])(?P<mark>[.!?…]+)[\"”’'»)\]*_]*\s+(?=\S)")

@@ -2,23 +2,19 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Final, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from engine.control import Check, unchecked
 from engine.errors import NumericalError
-from engine.speech.network import (
-    FRAME_SECONDS,
-    MOST_PHONEMES,
-    RATE_HZ,
-    SpeechNetwork,
-    waveform,
-)
+from engine.speech.network import FRAME_SECONDS, RATE_HZ, SpeechNetwork, waveform
 from engine.speech.phonemes import Phonemic, Phonemiser
 
 Sound = NDArray[np.float32]  # (N,) at 24 kHz
+
+MOST_AT_ONCE: Final = 300  # phonemes, some 20 s of sound: 0.15 s of one core, which nobody can stop meanwhile
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,9 +28,8 @@ class Utterance:
 class Voice(Protocol):
     """Something that says phonemes; one thread's."""
 
-    @property
-    def most_phonemes(self) -> int:
-        """How many it says at once."""
+    def most_phonemes(self, speed: float) -> int:
+        """How many it says at once at that speed."""
 
     def utter(
         self, words: Sequence[Phonemic], speed: float, draw: np.random.Generator, check: Check
@@ -69,20 +64,26 @@ class Speaker:
 class HibariVoice:
     """The voice of the speech network."""
 
-    most_phonemes = MOST_PHONEMES
-
     def __init__(self, network: SpeechNetwork) -> None:
         self._network = network
+
+    def most_phonemes(self, speed: float) -> int:
+        """Fewer where they are slow, since the work is as long as the sound."""
+        return round(MOST_AT_ONCE * min(speed, 1.0))
 
     def utter(
         self, words: Sequence[Phonemic], speed: float, draw: np.random.Generator, check: Check = unchecked
     ) -> Utterance:
-        """The words as sound, and their times by the durations that the network gave their phonemes."""
+        """The words as sound, and their times by the durations that the network gave their phonemes.
+
+        `check` is called before the sound is made of the spectra.
+        """
         letters, places = spelled(words, self._network.known)
         if not letters:
             return Utterance(np.zeros(0, np.float32), ((0.0, 0.0),) * len(places))
         spectra = self._network.spectra(letters, speed)
         ends = np.cumsum(spectra.durations) * FRAME_SECONDS  # (P + 2,): the pause before, then each phoneme
+        check()
         sound = checked(waveform(spectra, draw))
         last = len(sound) / RATE_HZ
         spans = ((float(ends[start]), min(float(ends[stop]), last)) for start, stop in places)

@@ -26,6 +26,7 @@ print(len(SpeechDetector().recording().feed(sound)), len(sound) > 0)
 """
 
 
+@pytest.mark.runtime
 def test_nothing_is_kept_for_its_makers(tmp_path: Path) -> None:
     home = {"HOME": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path / "cache"), "PATH": os.environ["PATH"]}
     said = subprocess.run(

@@ -51,7 +51,7 @@ def test_files_of_the_network(pinned: PinnedFile) -> None:
 
 
 def test_inputs_and_outputs_of_the_network() -> None:
-    graph = with_output(WEIGHTS.verified().read_bytes(), DURATIONS)
+    graph = with_output(WEIGHTS.read(), DURATIONS)
     session = open_network(graph, 1)
     inputs = {value.name: value.type for value in session.get_inputs()}
     assert inputs == {"ids": "tensor(int64)", "speed": "tensor(float)"}, "the network has other inputs"
@@ -59,8 +59,9 @@ def test_inputs_and_outputs_of_the_network() -> None:
     assert names == ["lh", "theta", "ln", "lr", "phi", "f0", DURATIONS], "the network gives out other values"
 
 
-def test_durations_count_the_frames(network: SpeechNetwork) -> None:
-    spectra = network.spectra("həlˈO.")
+@pytest.mark.parametrize("speed", [0.5, 1.0, 2.0])
+def test_durations_count_the_frames(network: SpeechNetwork, speed: float) -> None:
+    spectra = network.spectra("həlˈO.", speed)
     frames = len(spectra.pitch)
     assert spectra.durations.sum() == frames, f"{DURATIONS} is no longer the durations in steps of two frames"
     assert len(spectra.durations) == len("həlˈO.") + 2, "the pauses around the phonemes have changed"

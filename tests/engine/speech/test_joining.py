@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from engine.speech.joining import LOUDNESS_DB, PEAK, evened, faded, heard, levels, pause
+from engine.speech.joining import LOUDNESS_DB, MOST_GAIN_DB, PEAK, evened, faded, heard, levels, pause
 from engine.speech.voice import Sound
 
 RATE = 24_000
@@ -36,9 +36,16 @@ def test_all_pieces_have_one_loudness(level: float) -> None:
     assert 20 * np.log10(np.sqrt(np.mean(even[: RATE // 2] ** 2))) == pytest.approx(LOUDNESS_DB, abs=0.1)
 
 
-def test_peaks_stay_below_full_scale() -> None:
-    sound = np.concatenate([tone(0.5, 0.01), np.full(240, 0.5, np.float32)])
-    assert np.abs(evened(sound)).max() <= PEAK + 1e-6
+def test_a_peak_bounds_the_loudness() -> None:
+    sound = tone(0.5, 0.02)
+    sound[6_000] = 0.9
+    assert np.abs(evened(sound)).max() == pytest.approx(PEAK, abs=1e-6)
+
+
+def test_a_very_quiet_sound_gains_no_more_than_may_be() -> None:
+    quiet = tone(0.5, 0.001)
+    assert evened(quiet) == pytest.approx(quiet * 10 ** (MOST_GAIN_DB / 20), rel=1e-5)
+    assert MOST_GAIN_DB == 12
 
 
 def test_edges_rise_from_nothing() -> None:

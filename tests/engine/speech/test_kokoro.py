@@ -1,6 +1,7 @@
 """Further voices, as far as they can be tried without their network and their files."""
 
 import hashlib
+from collections.abc import Callable
 from importlib import metadata
 from pathlib import Path
 from threading import Event
@@ -38,20 +39,38 @@ def folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     return tmp_path
 
 
+class Running:
+    """A run of the network, which knows when it was ended."""
+
+    def __init__(self) -> None:
+        self.ended = Event()
+
+    @property
+    def terminate(self) -> bool:
+        """Whether it was."""
+        return self.ended.is_set()
+
+    @terminate.setter
+    def terminate(self, wanted: bool) -> None:
+        assert wanted
+        self.ended.set()
+
+
 class Session:
-    """Says every token for 600 samples, once `ready` is set."""
+    """Says every token for 600 samples, or only ever ends when it is told to where it is `endless`."""
 
     def __init__(self) -> None:
         self.inputs: list[dict[str, NDArray[np.generic]]] = []
-        self.ready = Event()
-        self.ready.set()
+        self.endless = False
+        self.was_ended = False
 
     def run(
-        self, names: list[str], inputs: dict[str, NDArray[np.generic]], running: object
+        self, names: list[str], inputs: dict[str, NDArray[np.generic]], running: Running
     ) -> list[NDArray[np.generic]]:
         """As long as there are tokens."""
         assert names == ["audio", DURATIONS]
-        assert self.ready.wait(10)
+        if self.endless:
+            self.was_ended = running.ended.wait(5)
         self.inputs.append(inputs)
         steps = np.ones(inputs["tokens"].shape, np.float32)
         return [np.full((1, int(steps.sum()) * 600), 0.1, np.float32), steps]
@@ -63,6 +82,7 @@ def session(monkeypatch: pytest.MonkeyPatch) -> Session:
     opened = Session()
     monkeypatch.setattr(kokoro, "joined", lambda parts: b"")
     monkeypatch.setattr(kokoro, "open_network", lambda graph, threads: opened)
+    monkeypatch.setattr(kokoro, "stoppable", Running)
     return opened
 
 
@@ -102,13 +122,19 @@ class Stopped(Exception):
 
 def test_work_is_ended_by_whoever_watches(session: Session, folder: Path) -> None:
     def check() -> None:
-        session.ready.set()
         raise Stopped
 
-    session.ready.clear()
+    session.endless = True
     voice = KokoroVoice(KokoroNetwork(1), "af_heart", folder / "af_heart.bin")
     with pytest.raises(Stopped):
         voice.utter(WORDS, 1.0, np.random.default_rng(1), check)
+    assert session.was_ended
+
+
+def test_a_changed_alphabet_is_not_read(change: Callable[[str], None]) -> None:
+    change(ALPHABET.path)
+    with pytest.raises(CheckpointError, match="is not the file of hibari-tts"):
+        KokoroNetwork(1).known("a")
 
 
 def test_a_voice_is_read_again_after_unloading(session: Session, folder: Path) -> None:
@@ -156,8 +182,14 @@ def test_with_all_parts_the_network_is_installed(monkeypatch: pytest.MonkeyPatch
 
 
 def test_parts_are_joined_in_order_and_checked(monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = ALPHABET.verified().read_bytes() * 2
+    whole = ALPHABET.read() * 2
     monkeypatch.setattr(kokoro, "JOINED_SHA256", hashlib.sha256(whole).hexdigest())
     assert joined([ALPHABET, ALPHABET]) == whole + with_output(b"", DURATIONS)
     with pytest.raises(CheckpointError, match="do not join"):
         joined([ALPHABET])
+
+
+def test_a_changed_part_is_not_joined(change: Callable[[str], None]) -> None:
+    change(ALPHABET.path)
+    with pytest.raises(CheckpointError, match="is not the file of hibari-tts"):
+        joined([ALPHABET, ALPHABET])

@@ -67,6 +67,22 @@ def test_a_voice_of_other_content_is_not_written(monkeypatch: pytest.MonkeyPatch
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.usefixtures("two_voices")
+@pytest.mark.parametrize("fault", [OSError, KeyboardInterrupt])
+def test_nothing_is_left_of_a_voice_that_was_broken_off(
+    fault: type[BaseException], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def broken(descriptor: int) -> None:
+        raise fault
+
+    members = {f"package/voices/{name}.bin": name.encode() for name in ("af_heart", "bm_lewis")}
+    opened = archive(monkeypatch, members)
+    monkeypatch.setattr("os.fsync", broken)
+    with pytest.raises(fault):
+        extract(opened, tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_another_archive_is_not_opened(tmp_path: Path) -> None:
     with pytest.raises(CheckpointError, match=r"not the archive .* fetch https://registry"):
         extract(io.BytesIO(b"not it"), tmp_path / "voices")

@@ -24,9 +24,9 @@ PLAIN = (
 
 
 @pytest.fixture(scope="module")
-def reference() -> G2P:
-    """hibari's own reading."""
-    return G2P()
+def reference(phonemiser: Phonemiser) -> G2P:
+    """hibari's own reading, by the dictionaries that are open."""
+    return phonemiser._opened()
 
 
 def side_by_side(entries: tuple[Phonemic, ...]) -> str:

@@ -9,10 +9,11 @@ from hypothesis import strategies as st
 
 from engine.control import Check, Uncontrolled
 from engine.errors import InvalidRequest
+from engine.speech.joining import PEAK, levels
 from engine.speech.network import SpeechNetwork
 from engine.speech.phonemes import Phonemic, Phonemiser
 from engine.speech.pipeline import HibariSpeech
-from engine.speech.voice import HibariVoice, Speaker, Utterance, VoiceCard
+from engine.speech.voice import Speaker, Utterance, VoiceCard
 from engine.speech_model import SpeechModel, Spoken
 from engine.speech_request import SpeechRequest
 from engine.words import Word
@@ -87,7 +88,6 @@ def test_what_it_tells_of_itself(model: HibariSpeech) -> None:
         (SpeechRequest(text="Hi", voice="emma"), "voice", "no voice 'emma' here; choose one of: heart."),
         (SpeechRequest(text="Привет"), "text", "Cyrillic"),
         (SpeechRequest(text="!?"), "text", "nothing to say"),
-        (SpeechRequest.model_construct(text="Hi", voice="", speed=3.0), "speed", "between 0.5 and 2.0"),
     ],
 )
 def test_what_it_refuses(model: HibariSpeech, request_: SpeechRequest, field: str, reason: str) -> None:
@@ -118,13 +118,18 @@ def test_words_follow_one_another_within_their_sound(model: HibariSpeech, speed:
         start = end
 
 
-def test_a_word_is_heard_when_it_is_told(model: HibariSpeech) -> None:
-    spoken = said(model, "Stop. Go.")
+@pytest.mark.parametrize("speed", [0.5, 1.0, 2.0])
+def test_a_word_is_heard_when_it_is_told(model: HibariSpeech, speed: float) -> None:
+    spoken = said(model, "Stop. Go.", speed)
     sound, (stop, go) = joined(spoken), words(spoken)
-    between = sound[int((stop.end + 0.15) * 24_000) : int((go.start - 0.1) * 24_000)]
-    assert len(between) > 2400
+    between = sound[int((stop.end + 0.15 / speed) * 24_000) : int((go.start - 0.1 / speed) * 24_000)]
+    assert len(between) > 2400 / speed
     assert np.abs(between).max() < 0.01
-    assert np.abs(sound[int(go.start * 24_000) : int(go.end * 24_000)]).max() > 0.1
+    for word in (stop, go):
+        assert np.abs(sound[int(word.start * 24_000) : int(word.end * 24_000)]).max() > 0.1
+    loud = levels(sound)  # each 10 ms
+    assert loud[int((go.start - 0.13 / speed) * 100)] < 0.01
+    assert loud[int((go.start + 0.05 / speed) * 100)] > 0.03
 
 
 def test_it_starts_at_once(model: HibariSpeech) -> None:
@@ -139,10 +144,6 @@ def test_the_same_seed_gives_the_same_samples(model: HibariSpeech) -> None:
     assert not np.array_equal(once, other)
 
 
-def test_a_seed_may_be_left_to_chance(model: HibariSpeech) -> None:
-    assert len(joined(said(model, "Yes.", seed=-1))) > 2400
-
-
 def test_twice_the_speed_is_half_as_long(model: HibariSpeech) -> None:
     slow, fast = (len(joined(said(model, TALE, speed))) for speed in (0.5, 2.0))
     assert 3 < slow / fast < 5
@@ -151,8 +152,12 @@ def test_twice_the_speed_is_half_as_long(model: HibariSpeech) -> None:
 def test_pieces_meet_in_silence_and_are_alike_in_loudness(model: HibariSpeech) -> None:
     spoken = said(model, TALE)
     assert all(np.abs(piece.samples[[0, -1]]).max() < 0.003 for piece in spoken)
-    peaks = [float(np.abs(piece.samples).max()) for piece in spoken]
-    assert 0.2 < min(peaks) <= max(peaks) <= 0.9
+    loud = [levels(piece.samples[:, 0]) for piece in spoken]
+    active = [level[level > level.max() * 0.02] for level in loud]
+    loudness = [float(10 * np.log10(np.mean(np.square(level)))) for level in active]
+    assert len(loudness) == 4
+    assert max(loudness) - min(loudness) < 0.5
+    assert max(float(np.abs(piece.samples).max()) for piece in spoken) <= PEAK
 
 
 def test_paragraphs_are_further_apart_than_sentences(model: HibariSpeech) -> None:
@@ -173,8 +178,15 @@ def test_progress_is_told_sentence_by_sentence(model: HibariSpeech) -> None:
     assert fractions[-1] == 1
 
 
+def test_a_long_opening_is_no_sentence_of_its_own(model: HibariSpeech) -> None:
+    told = Told()
+    text = "When the long morning came at last, the whole village stood on the shore and watched the boats come in."
+    list(model.speak(SpeechRequest(text=f"{text} Yes.", speed=2.0, seed=1), told))
+    assert [sentences for _, _, sentences in told.reports] == [0, 1, 2]
+
+
 def test_it_stops_between_sentences(model: HibariSpeech) -> None:
-    spoken = model.speak(SpeechRequest(text="One. Two. Three.", seed=1), Told(stop_after=3))
+    spoken = model.speak(SpeechRequest(text="One. Two. Three.", seed=1), Told(stop_after=4))
     assert next(spoken).words[0].text == "One"
     with pytest.raises(Stopped):
         next(spoken)
@@ -189,23 +201,27 @@ def test_it_stops_while_nothing_is_said(model: HibariSpeech) -> None:
 
 
 def test_an_endless_word_is_said_in_pieces(model: HibariSpeech) -> None:
-    spoken = said(model, "a" * 900, speed=2.0)
+    spoken = said(model, "a" * 350, speed=2.0)
     assert len(spoken) > 1
-    assert "".join(word.text for word in words(spoken)) == "a" * 900
+    assert "".join(word.text for word in words(spoken)) == "a" * 350
 
 
 class Beep:
-    """A voice of one tone."""
-
-    most_phonemes = 50
+    """A voice of one tone, which remembers what it was given to say."""
 
     def __init__(self) -> None:
         self.unloaded = 0
+        self.lines: list[Sequence[Phonemic]] = []
+
+    def most_phonemes(self, speed: float) -> int:
+        """A few."""
+        return round(50 * speed)
 
     def utter(
         self, words: Sequence[Phonemic], speed: float, draw: np.random.Generator, check: Check
     ) -> Utterance:
         """A second of it."""
+        self.lines.append(words)
         return Utterance(np.full(24_000, 0.1, np.float32), ((0.0, 1.0),) * len(words))
 
     def unload(self) -> None:
@@ -213,9 +229,15 @@ class Beep:
         self.unloaded += 1
 
 
+BEEP = VoiceCard("beep", "Beep", "en-GB", "male", "British", "tone")
+
+
+def beeping(network: SpeechNetwork, phonemiser: Phonemiser, beep: Beep) -> HibariSpeech:
+    return HibariSpeech(network, phonemiser, [Speaker(BEEP, beep, phonemiser)])
+
+
 def test_further_voices_are_told_and_chosen(network: SpeechNetwork, phonemiser: Phonemiser) -> None:
-    card, beep = VoiceCard("beep", "Beep", "en-GB", "male", "British", "tone"), Beep()
-    model = HibariSpeech(network, phonemiser, [Speaker(card, beep, phonemiser)])
+    model = beeping(network, phonemiser, Beep())
     voices = model.describe()["voices"]
     assert isinstance(voices, list)
     assert len(voices) == 2
@@ -223,21 +245,55 @@ def test_further_voices_are_told_and_chosen(network: SpeechNetwork, phonemiser: 
     assert len(only.samples) == pytest.approx(24_000 * 1.1, abs=10)
 
 
+@pytest.mark.parametrize(
+    ("text", "after"),
+    [
+        ("Go on", ["."]),
+        ("Go on —", ["."]),
+        ("Go on!", ["!"]),
+        ("Go on; so", ["."]),
+        ("On\n\nand on", [".", "."]),
+    ],
+)
+def test_the_voice_falls_at_the_end_of_a_sentence(
+    network: SpeechNetwork, phonemiser: Phonemiser, text: str, after: list[str]
+) -> None:
+    beep = Beep()
+    list(
+        beeping(network, phonemiser, beep).speak(
+            SpeechRequest(text=text, voice="beep", seed=1), Uncontrolled()
+        )
+    )
+    assert [line[-1].after for line in beep.lines] == after
+
+
+def test_a_sentence_is_said_in_pieces_with_shorter_pauses(
+    network: SpeechNetwork, phonemiser: Phonemiser
+) -> None:
+    beep = Beep()
+    text = "Yes. They went along the river in the rain, and nobody in the whole wide valley had said a word."
+    request = SpeechRequest(text=text, voice="beep", seed=1)
+    spoken = list(beeping(network, phonemiser, beep).speak(request, Uncontrolled()))
+    lengths = [sum(len(word.phonemes) + len(word.after) for word in line) for line in beep.lines]
+    assert max(lengths) <= 50
+    pauses = [len(piece.samples) / 24_000 - 1 for piece in spoken]
+    marks = [line[-1].after.strip() for line in beep.lines]
+    expected = [{".": 0.32, ",": 0.14, "": 0.03}[mark] for mark in marks[:-1]] + [0.1]
+    assert pauses == pytest.approx(expected, abs=0.001)
+    assert set(marks) == {".", ",", ""}
+
+
+def test_slow_speech_is_cut_into_more_pieces(network: SpeechNetwork, phonemiser: Phonemiser) -> None:
+    beep = Beep()
+    request = SpeechRequest(text="They went along the river in the rain.", voice="beep", speed=0.5, seed=1)
+    list(beeping(network, phonemiser, beep).speak(request, Uncontrolled()))
+    assert len(beep.lines) == 2
+
+
 def test_unloading_reaches_every_voice() -> None:
     beep = Beep()
-    card = VoiceCard("beep", "Beep", "en-GB", "male", "British", "tone")
-    HibariSpeech(SpeechNetwork(), Phonemiser(), [Speaker(card, beep, Phonemiser())]).unload()
+    beeping(SpeechNetwork(), Phonemiser(), beep).unload()
     assert beep.unloaded == 1
-
-
-def test_unloading_and_speaking_again() -> None:
-    network = SpeechNetwork()
-    voice = HibariVoice(network)
-    before = voice.utter((Phonemic("a", "ˈA", "."),), 1.0, np.random.default_rng(1)).sound
-    voice.unload()
-    assert np.array_equal(
-        before, voice.utter((Phonemic("a", "ˈA", "."),), 1.0, np.random.default_rng(1)).sound
-    )
 
 
 def heard(model: HibariSpeech, request: SpeechRequest) -> list[Spoken]:
@@ -254,7 +310,7 @@ TEXTS = st.text(max_size=40) | st.text(
 )
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(text=TEXTS)
 def test_any_text_is_either_said_or_refused(model: HibariSpeech, text: str) -> None:
     request = SpeechRequest.model_construct(text=text, voice="", speed=2.0, seed=1)
