@@ -90,18 +90,7 @@ class Whisper:
 
         A `beam` of 1 is greedy.
         """
-        if temperature > 0:
-            if not self._drawn:
-                ctranslate2.set_random_seed(_SEED)
-            self._drawn = True
-            search = {
-                "beam_size": 1,
-                "num_hypotheses": DRAWS,
-                "sampling_topk": 0,
-                "sampling_temperature": temperature,
-            }
-        else:
-            search = {"beam_size": beam, "patience": 1}
+        search = self._drawing(temperature) if temperature > 0 else {"beam_size": beam, "patience": 1}
         with _told():
             found = self._model.generate(
                 encoded.states,
@@ -115,6 +104,17 @@ class Whisper:
         tokens = tuple(int(token) for token in found.sequences_ids[0])
         average = float(found.scores[0]) * len(tokens) / (len(tokens) + 1)
         return Attempt(tokens, temperature, average, float(found.no_speech_prob))
+
+    def _drawing(self, temperature: float) -> dict[str, float]:
+        if not self._drawn:
+            ctranslate2.set_random_seed(_SEED)
+        self._drawn = True
+        return {
+            "beam_size": 1,
+            "num_hypotheses": DRAWS,
+            "sampling_topk": 0,
+            "sampling_temperature": temperature,
+        }
 
     def pairs(self, encoded: Encoded, opening: list[int], tokens: Sequence[int]) -> list[tuple[int, int]]:
         """The path of (token, tick of 20 ms) that aligns tokens of text with the window."""
