@@ -13,9 +13,9 @@ from random import Random
 from engine.control import Check, unchecked
 from engine.score import Bar, ChordSymbol, Score, Section, Voice
 from engine.sketch.engrave import Tone, engrave
-from engine.sketch.form import LONGEST_SECONDS, Passage, Phrase, plan_form
+from engine.sketch.form import LONGEST_SECONDS, Form, Passage, Phrase, plan_form
 from engine.sketch.harmony import Cadence, Chord, Key, bar_numerals, read_chord, read_key
-from engine.sketch.lyrics import Syllable, read_lyrics
+from engine.sketch.lyrics import LyricSection, Syllable, read_lyrics
 from engine.sketch.melody import PLAYED_RANGE, RANGES, Motif, chord_positions, draw_motif, pitch_line, spelled
 from engine.sketch.rhythm import EIGHTH, Grid, lengths, onsets
 from engine.sketch.style import Style, read_style
@@ -102,13 +102,9 @@ def compose(
     Where the style asks for no singer, the instrument plays the sections. `chords` writes chord symbols over the voice.
     """
     read = read_style(style)
-    setting = Setting(read, _key(read, seed), Grid(read.meter, read.tempo_bpm), seed)
-    sections = read_lyrics(lyrics, check)
-    if read.instrumental:
-        sections = tuple(replace(section, lines=()) for section in sections)
-    spare = SLOWING_BARS * setting.grid.bar_seconds if _slows(setting, duration_seconds) else 0.0
-    seconds = min(duration_seconds, LONGEST_SECONDS) - spare
-    passages = plan_form(sections, setting.grid, seconds, check, read.genre.shape)
+    setting = Setting(read, _key(read, seed), _grid(read), seed)
+    form, slows = _planned(read, lyrics, duration_seconds, check)
+    passages = form.passages
     kinds = {passage.kind for passage in passages}
     music = {kind: _music(kind, setting) for kind in kinds}
     written = [
@@ -116,12 +112,38 @@ def compose(
         for passage in passages
     ]
     score = _score(passages, written, setting, chords=chords, check=check)
-    return _slowed(score) if spare else score
+    return _slowed(score) if slows else score
 
 
-def _slows(setting: Setting, seconds: float) -> bool:
-    """Whether the song gets slower at its end: in genres that do, where there is time for more than a few bars."""
-    return setting.style.genre.shape.slows and seconds >= FEWEST_SLOWING_BARS * setting.grid.bar_seconds
+def left_out(
+    style: str, lyrics: str, duration_seconds: float, check: Check = unchecked
+) -> tuple[int, int, float]:
+    """How many lines such a song leaves out for want of time, of how many, and the seconds that would hold them all."""
+    read = read_style(style)
+    form, _ = _planned(read, lyrics, duration_seconds, check)
+    lines = sum(len(section.lines) for section in _sections(read, lyrics, check))
+    return form.left_out, lines, form.bars_for_all * _grid(read).bar_seconds
+
+
+def _grid(style: Style) -> Grid:
+    return Grid(style.meter, style.tempo_bpm, style.genre.shape.flowing)
+
+
+def _sections(style: Style, lyrics: str, check: Check) -> tuple[LyricSection, ...]:
+    sections = read_lyrics(lyrics, check)
+    return tuple(replace(section, lines=()) for section in sections) if style.instrumental else sections
+
+
+def _planned(style: Style, lyrics: str, duration_seconds: float, check: Check) -> tuple[Form, bool]:
+    """The form, and whether it gets slower at its end: in genres that do, where the words have the time."""
+    grid, shape = _grid(style), style.genre.shape
+    seconds = min(duration_seconds, LONGEST_SECONDS)
+    sections = _sections(style, lyrics, check)
+    if shape.slows and duration_seconds >= FEWEST_SLOWING_BARS * grid.bar_seconds:
+        form = plan_form(sections, grid, seconds - SLOWING_BARS * grid.bar_seconds, check, shape)
+        if not form.hurried:
+            return form, True
+    return plan_form(sections, grid, seconds, check, shape), False
 
 
 def _slowed(score: Score) -> Score:

@@ -1,22 +1,26 @@
 """The form of a song: which passages it has, how their lines fall into phrases of whole bars, and how it fits a time.
 
 Where time is short, the intro and outro that nobody asked for go first; then parts without words shrink, words are
-sung faster, parts without words go altogether, and only then are words left out, from the last line up.
+sung faster, parts without words go altogether, short lines are given a single bar, and only then are words left out,
+from the last line up.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby
+from itertools import groupby, islice
 from math import ceil
 
 from engine.control import Check, unchecked
 from engine.sketch.lyrics import Line, LyricSection, Syllable, is_upbeat
-from engine.sketch.rhythm import Grid
+from engine.sketch.rhythm import FASTEST_RATE, HURRIED_RATE, Grid
 from engine.sketch.shapes import SONG, Shape
 
 LONGEST_SECONDS = 1000.0
 LONGEST_OUTRO = 4
-SHORT_LINES = 0.7  # share of a kind's lines that must fit two bars for its phrases to have two
+SHORT_LINES = 0.7  # share of a kind's lines that must fit a length for its phrases to have it
+LONGEST_INTRO_SECONDS = 5.0  # before a singer whom nobody asked to wait
+SHORT_INTRO_SECONDS, FEW_LINES = 3.0, 4  # where there is little to sing; such a song is not filled up either
+LONG_BAR_SECONDS = 3.0  # bars that hold a whole line
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +30,7 @@ class Phrase:
     bars: int
     syllables: tuple[Syllable, ...] = ()
     upbeat: bool = False
+    ends_line: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,29 +75,73 @@ EXTENTS = (
 WHOLE_EXTENTS, SHORT_FORM_EXTENTS = EXTENTS[:1], EXTENTS[:5]
 
 
+@dataclass(frozen=True, slots=True)
+class Form:
+    """The passages of a song, and what became of its words."""
+
+    passages: tuple[Passage, ...]
+    hurried: bool = False  # lines are sung faster than by their own music, or left out
+    left_out: int = 0  # lines for which there was no time
+    bars_for_all: int = 0  # with which none is left out; nothing where none is
+
+    @property
+    def bars(self) -> int:
+        """Length in bars."""
+        return sum(passage.bars for passage in self.passages)
+
+
 def plan_form(
     sections: Sequence[LyricSection],
     grid: Grid,
     seconds: float,
     check: Check = unchecked,
     shape: Shape = SONG,
-) -> tuple[Passage, ...]:
-    """The passages of a song of at most `seconds`, but of one bar at least.
+) -> Form:
+    """The form of a song of at most `seconds`, but of one bar at least.
 
     The roomiest extent that fits is taken; where none does, the song stops after the last phrase that fits.
     """
     budget = max(1, int(min(seconds, LONGEST_SECONDS) / grid.bar_seconds + 1e-9))
-    passages: tuple[Passage, ...] = ()
-    for passages in _drafts(_within(sections, budget), grid, shape):
+    heard = _within(sections, budget)
+    form = Form(())
+    for extent, passages in _drafts(heard, grid, shape):
         check()
-        if sum(passage.bars for passage in passages) <= budget:
-            return passages
-    return _cut(passages, grid, budget)
+        form = Form(passages, extent.hurried)
+        if form.bars <= budget:
+            return form
+    for rate in (FASTEST_RATE, HURRIED_RATE):
+        tight = _tightened(form.passages, grid, budget, rate)
+        if tight.bars <= budget and len(heard) == len(sections):
+            return tight
+    cut = _cut(form.passages, grid, budget)
+    lines = sum(len(section.lines) for section in sections)
+    sung = sum(phrase.ends_line for passage in cut for phrase in passage.phrases)
+    return Form(cut, hurried=True, left_out=lines - sung, bars_for_all=_bars_for_all(sections, grid, shape))
+
+
+def _bars_for_all(sections: Sequence[LyricSection], grid: Grid, shape: Shape) -> int:
+    return Form(_draft(sections, grid, EXTENTS[-1], shape)).bars if sections else 1
+
+
+def _tightened(passages: Sequence[Passage], grid: Grid, budget: int, rate: float) -> Form:
+    """The passages with as many of their lines in a single bar as the budget asks for, the shortest lines first."""
+    room = grid.room(1, rate)
+    phrases = [phrase for passage in passages for phrase in passage.phrases]
+    short = [place for place, phrase in enumerate(phrases) if 0 < len(phrase.syllables) <= room]
+    missing = sum(phrase.bars for phrase in phrases) - budget
+    for place in sorted(short, key=lambda place: (len(phrases[place].syllables), -place)):
+        if missing <= 0:
+            break
+        missing -= phrases[place].bars - 1
+        phrases[place] = replace(phrases[place], bars=1)
+    following = iter(phrases)
+    tight = (replace(passage, phrases=tuple(islice(following, len(passage.phrases)))) for passage in passages)
+    return Form(tuple(tight), hurried=True)
 
 
 def _within(sections: Sequence[LyricSection], bars: int) -> list[LyricSection]:
-    """The sections up to the first line that so many bars cannot hold: a line takes two bars or more."""
-    kept, left = list[LyricSection](), bars // 2 + 1
+    """The sections up to the first line that so many bars cannot hold: a line takes a bar or more."""
+    kept, left = list[LyricSection](), bars + 1
     for section in sections:
         if left <= 0:
             break
@@ -101,23 +150,28 @@ def _within(sections: Sequence[LyricSection], bars: int) -> list[LyricSection]:
     return kept
 
 
-def _drafts(sections: Sequence[LyricSection], grid: Grid, shape: Shape) -> Iterator[tuple[Passage, ...]]:
+def _drafts(
+    sections: Sequence[LyricSection], grid: Grid, shape: Shape
+) -> Iterator[tuple[Extent, tuple[Passage, ...]]]:
     if sections:
-        yield from (_draft(sections, grid, extent, shape) for extent in EXTENTS)
+        yield from ((extent, _draft(sections, grid, extent, shape)) for extent in EXTENTS)
         return
     for form in shape.forms:
         extents = WHOLE_EXTENTS if len(form) > 2 else SHORT_FORM_EXTENTS
         parts = [LyricSection(name, kind) for name, kind in form]
-        yield from (_draft(parts, grid, extent, shape) for extent in extents)
+        yield from ((extent, _draft(parts, grid, extent, shape)) for extent in extents)
 
 
 def _draft(sections: Sequence[LyricSection], grid: Grid, extent: Extent, shape: Shape) -> tuple[Passage, ...]:
     if not extent.played:
         sections = [section for section in sections if section.lines] or sections
+    lines = sum(len(section.lines) for section in sections)
+    if 0 < lines <= FEW_LINES:
+        extent = replace(extent, filled=False)
     rooms = {kind: _phrase_bars(kind, sections, grid, extent, shape) for kind in {s.kind for s in sections}}
     hook = "chorus" if any(section.kind == "chorus" for section in sections) else sections[0].kind
     passages = [_passage(section, grid, extent, shape, rooms[section.kind], hook) for section in sections]
-    framing = _share(shape.intro, extent.framing, extent.most)
+    framing = _framing(lines, grid, extent, shape)
     if framing:
         frame = tuple(_played(framing))
         if sections[0].kind != "intro":
@@ -125,6 +179,15 @@ def _draft(sections: Sequence[LyricSection], grid: Grid, extent: Extent, shape: 
         if sections[-1].kind != "outro":
             passages.append(Passage("outro", hook, frame[: LONGEST_OUTRO // 2]))
     return tuple(passages)
+
+
+def _framing(lines: int, grid: Grid, extent: Extent, shape: Shape) -> int:
+    """Bars of the intro: few seconds where somebody is to sing, but one bar at least."""
+    if not lines or not extent.framing:
+        return _share(shape.intro, extent.framing, extent.most)
+    longest = SHORT_INTRO_SECONDS if lines <= FEW_LINES else LONGEST_INTRO_SECONDS
+    bars = min(max(int(longest * extent.framing / grid.bar_seconds), 1), shape.intro)
+    return bars if bars < 3 else bars // 2 * 2
 
 
 def _share(bars: int, share: float, most: int) -> int:
@@ -140,8 +203,8 @@ def _passage(
         bars = _share(shape.length(section.kind), extent.played, extent.most)
         bars = max(min(4, bars) if framing else bars, 2)
         return Passage(section.name, hook if framing else section.kind, tuple(_played(bars)))
-    room = grid.capacity(phrase_bars, hurried=extent.hurried)
-    phrases = [phrase for line in section.lines for phrase in _phrases(line, phrase_bars, room)]
+    lines = [_phrases(line, phrase_bars, grid, extent) for line in section.lines]
+    phrases = [phrase for line in lines for phrase in line]
     missing = -sum(phrase.bars for phrase in phrases) % shape.period if extent.filled else 0
     return Passage(section.name, section.kind, (*phrases, *_played(missing)))
 
@@ -153,22 +216,38 @@ def _phrase_bars(
     lines = [len(line.syllables) for text in texts for line in text]
     if shape.tercets and extent.filled and all(len(text) == 3 for text in texts):
         return 4
-    short = sum(count <= grid.capacity(2) for count in lines)
-    return 2 if extent.hurried or short >= SHORT_LINES * len(lines) else 4
+
+    def fitting(bars: int) -> float:
+        return sum(count <= grid.capacity(bars) for count in lines) / max(len(lines), 1)
+
+    if (
+        fitting(1) >= SHORT_LINES
+        if grid.flowing
+        else grid.bar_seconds >= LONG_BAR_SECONDS and fitting(1) == 1
+    ):
+        return 1
+    return 2 if extent.hurried or grid.flowing or fitting(2) >= SHORT_LINES else 4
 
 
 def _played(bars: int) -> Iterator[Phrase]:
     yield from (Phrase(min(2, bars - start)) for start in range(0, bars, 2))
 
 
-def _phrases(line: Line, bars: int, room: int) -> Iterator[Phrase]:
-    """The line cut into phrases of at most `room` syllables, at word ends where there are any."""
+def _phrases(line: Line, bars: int, grid: Grid, extent: Extent) -> Iterator[Phrase]:
+    """The line cut into phrases of as many syllables as so many bars hold, at word ends where there are any.
+
+    A line of a flow that one bar does not hold has two.
+    """
     left = line.syllables
+    if grid.flowing and len(left) > grid.capacity(bars, hurried=extent.hurried):
+        bars = 2
+    room = grid.capacity(bars, hurried=extent.hurried)
     while left:
         even = ceil(len(left) / ceil(len(left) / room))
         ends = [count for count in range(1, min(room, len(left)) + 1) if left[count - 1].ends_word]
         cut = min(ends, key=lambda count: abs(count - even), default=min(room, len(left)))
-        yield Phrase(bars, left[:cut], is_upbeat(left[0].text) and left[0].ends_word)
+        upbeat = is_upbeat(left[0].text) and left[0].ends_word and cut < room + (not grid.flowing)
+        yield Phrase(bars, left[:cut], upbeat, ends_line=cut == len(left))
         left = left[cut:]
 
 
@@ -192,5 +271,14 @@ def _gathered(kept: Sequence[tuple[Passage, Phrase]]) -> tuple[Passage, ...]:
 def _stump(passage: Passage, phrase: Phrase, grid: Grid, bars: int) -> Passage:
     room = grid.capacity(bars, hurried=True)
     return replace(
-        passage, phrases=(replace(phrase, bars=bars, syllables=phrase.syllables[:room], upbeat=False),)
+        passage,
+        phrases=(
+            replace(
+                phrase,
+                bars=bars,
+                syllables=phrase.syllables[:room],
+                upbeat=False,
+                ends_line=phrase.ends_line and len(phrase.syllables) <= room,
+            ),
+        ),
     )

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from math import ceil
 
 from pydantic import JsonValue
 
@@ -9,7 +10,8 @@ from engine.control import Check, Control, unchecked
 from engine.errors import InvalidRequest
 from engine.request import SemanticSampling, SketchRequest, SongRequest, replay_of
 from engine.score import Score, excerpt, parse, timeline, write
-from engine.sketch.compose import compose
+from engine.sketch.compose import compose, left_out
+from engine.sketch.form import LONGEST_SECONDS as LONGEST_COMPOSED_SECONDS
 from engine.sketch.notes import RATE_HZ
 from engine.sketch.performance import SINGING, Performance, Voice, perform
 from engine.sketch.sampler import LONGEST_SECONDS, PHASE, TAIL_SECONDS, Sampler
@@ -106,7 +108,7 @@ class SketchModel:
 
     def plan(self, request: SongRequest, control: Control) -> Plan:
         """The score of the request: the one it brings, else a new one drawn with `lm_seed`."""
-        return Plan(self._planned(request, control))
+        return Plan(self._planned(request, control), _unsung(request, control.check_cancelled))
 
     def _planned(self, request: SongRequest, control: Control) -> str:
         if request.abc.strip():
@@ -167,9 +169,9 @@ class SketchModel:
             self._voice.unload()
 
     def _composed(self, request: SongRequest, seed: int, check: Check = unchecked) -> Score:
-        longest = max(_limit_seconds(request) - TAIL_SECONDS, _SHORTEST_SONG_SECONDS)
+        chords = request.cot != "melody"
         return compose(
-            request.style, request.lyrics, seed, longest, chords=request.cot != "melody", check=check
+            request.style, request.lyrics, seed, _composed_seconds(request), chords=chords, check=check
         )
 
     def _track(
@@ -180,7 +182,8 @@ class SketchModel:
         made = self._performed(score, request, request.seed + variation, control)
         words = words_as_json(made.words) if made.voice is not None else None
         replay = replay_of(request, song, variation, model=self.id, abc=abc, words=words)
-        return Track(replay, made.samples, RATE_HZ, len(made.samples) / RATE_HZ, notes=made.remarks)
+        notes = (*_unsung(request, control.check_cancelled), *made.remarks)
+        return Track(replay, made.samples, RATE_HZ, len(made.samples) / RATE_HZ, notes=notes)
 
     def _performed(self, score: Score, request: SongRequest, seed: int, control: Control) -> Performance:
         if self._sampler is None:
@@ -199,6 +202,28 @@ class SketchModel:
 
 def _limit_seconds(request: SongRequest) -> float:
     return min(max(request.longest_seconds, SHORTEST_TRACK_SECONDS), LONGEST_SECONDS)
+
+
+def _composed_seconds(request: SongRequest) -> float:
+    """How long a song may be before its last tone has died away."""
+    return max(_limit_seconds(request) - TAIL_SECONDS, _SHORTEST_SONG_SECONDS)
+
+
+def _unsung(request: SongRequest, check: Check) -> tuple[str, ...]:
+    """A sentence on the lines that a composed song leaves out because of its duration; nothing where all are sung."""
+    if request.abc.strip():
+        return ()
+    missing, lines, seconds = left_out(request.style, request.lyrics, _composed_seconds(request), check)
+    if not missing:
+        return ()
+    needed = ceil(seconds + TAIL_SECONDS)
+    which = "the last line" if missing == 1 else f"the last {missing} lines"
+    way = (
+        f"a duration of {needed} holds them all"
+        if needed <= LONGEST_COMPOSED_SECONDS
+        else "send them as several songs"
+    )
+    return (f"The song is too short for {which} of {lines}: {way}.",)
 
 
 def _is_sung(request: SongRequest) -> bool:

@@ -13,8 +13,10 @@ STEPS_PER_WHOLE = 16
 EIGHTH = 2
 SINGING_RATE = 3.0  # syllables a second that come easily
 FASTEST_RATE = 4.5  # syllables a second before a line is given more bars
+FLOWING_RATE = 6.5  # of a rapper's line
 HURRIED_RATE = 7.0  # where a song has to fit a short time
 SHORTEST_SECONDS = 0.13  # of a syllable that is still understood
+EASY_SECONDS = 0.2  # of a sixteenth that is sung as easily as an eighth
 STRESS_PULL = 3.0  # how much a syllable's stress counts beside the weight of its place
 DRAWL = 0.4  # what each step of a syllable without stress costs
 LONGEST_SECONDS = 1.1  # of a sung syllable inside a line
@@ -48,10 +50,14 @@ _Line = tuple[float, tuple[int, ...]]  # how well places are chosen, and the pla
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """A meter at a tempo; `anchors` are the strong places of a bar, where the melody meets the harmony."""
+    """A meter at a tempo; `anchors` are the strong places of a bar, where the melody meets the harmony.
+
+    `flowing` lines are dense: they run in sixteenths up to the bar's last beat.
+    """
 
     meter: Meter
     tempo_bpm: float
+    flowing: bool = False
 
     @property
     def bar(self) -> int:
@@ -84,6 +90,8 @@ class Grid:
     @property
     def closing(self) -> int:
         """Steps that a phrase keeps for its last syllable and a breath; slow songs need fewer."""
+        if self.flowing:
+            return BREATH
         return min(max(ceil(CLOSING_SECONDS / self.step_seconds), BREATH), CLOSING_STEPS)
 
     def strength(self, step: int) -> float:
@@ -104,17 +112,23 @@ class Grid:
     def endings(self, bars: int) -> list[int]:
         """Where the last syllable of a phrase may begin, earliest first; never empty."""
         end = bars * self.bar
+        strong = list(range(0, end, self.beat)) if self.flowing else self.strong_places(bars)
         for room in (self.closing, EIGHTH):
-            places = [place for place in self.strong_places(bars) if place and end - place >= room]
+            places = [place for place in strong if place and end - place >= room]
             if places:
                 return places
         return [0]
 
     def capacity(self, bars: int, *, hurried: bool = False) -> int:
-        """How many syllables a phrase of `bars` bars holds, an upbeat included."""
+        """How many syllables a phrase of `bars` bars holds, an upbeat included (in a flow only where there is room)."""
+        if hurried or self.flowing:
+            return self.room(bars, HURRIED_RATE if hurried else FLOWING_RATE)
+        return self.room(bars, FASTEST_RATE, EASY_SECONDS)
+
+    def room(self, bars: int, rate: float, shortest_seconds: float = SHORTEST_SECONDS) -> int:
+        """How many syllables `bars` bars hold at so many a second, in sixteenths where these are not too short."""
         last = self.endings(bars)[-1]
-        slots = last // (1 if hurried and self.step_seconds >= SHORTEST_SECONDS else EIGHTH)
-        rate = HURRIED_RATE if hurried else FASTEST_RATE
+        slots = last // (1 if self.step_seconds >= shortest_seconds else EIGHTH) + self.flowing
         return max(1, min(slots, 1 + int(rate * last * self.step_seconds)))
 
 

@@ -22,6 +22,7 @@ class Shape:
     played_by_kind: tuple[tuple[str, int], ...] = field(default=())
     tercets: bool = False
     slows: bool = False  # the last bars get slower
+    flowing: bool = False  # words are rapped: a line has a bar or two
 
     def length(self, kind: str) -> int:
         """Bars of a passage of a kind without words."""
@@ -95,6 +96,7 @@ LOOPS: Final = Shape(
         _parts("hook=chorus"),
     ),
     played_by_kind=(("verse", 16), ("bridge", 4)),
+    flowing=True,
 )
 RIFFS: Final = Shape(
     (

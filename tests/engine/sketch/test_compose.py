@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.score import Bar, Note, Score, Timeline, parse, timeline, validate, write
-from engine.sketch.compose import compose
+from engine.sketch.compose import compose, left_out
 from engine.sketch.genres import GENRES
 from engine.sketch.lyrics import read_lyrics
 from engine.sketch.vocabulary import METERS
@@ -278,9 +278,10 @@ def test_jazz_and_bossa_have_rich_chords_and_folk_has_triads() -> None:
 
 
 def test_sung_passages_are_filled_up_to_whole_periods() -> None:
-    score = compose("pop", "[Verse]\nover the hill\nunder the sea\nhome again\n[Chorus]\nla la la\n", 1, 300)
+    text = "[Verse]\nover the hill\nunder the sea\nhome again\n[Chorus]\nla la la\nla la\n"
+    score = compose("pop", text, 1, 300)
     starts = [*(section.bar for section in score.sections), score.bar_count]
-    assert all((after - first) % 4 == 0 for first, after in pairwise(starts))
+    assert all((after - first) % 4 == 0 for first, after in pairwise(starts[1:-1]))
 
 
 @pytest.mark.parametrize("style", ["ballad", "waltz, 84 bpm", "lullaby, 60 bpm", "pop, 150 bpm", "hymn, 6/8"])
@@ -299,7 +300,23 @@ def test_slow_lines_fill_their_bars_and_an_upbeat_is_short() -> None:
     text = "[Verse]\nA paper boat along the drain\nA penny in my shoe\nThe city hums beneath the rain\n"
     score = compose("lullaby, 72 bpm, 3/4", text, 4, 300)
     starts = [section.bar for section in score.sections]
-    assert starts[2] - starts[1] == 8  # two bars a line, and two more for a period
+    assert starts[2] - starts[1] == 6  # two bars a line
     ups = [note for note in timeline(score).notes if note.lyric in ("A", "The")]
     assert len(ups) == 3
     assert max(note.end - note.start for note in ups) < 0.65
+
+
+@pytest.mark.parametrize("style", ["folk, 96 BPM", "slow ballad, piano", "rap, boom bap", "punk", "lullaby"])
+def test_the_duration_that_is_named_holds_all_lines(style: str) -> None:
+    missing, lines, seconds = left_out(style, LYRICS, 8)
+    assert 0 < missing < lines == 11
+    assert left_out(style, LYRICS, seconds)[0] == 0
+    words = [part for section in read_lyrics(LYRICS) for line in section.lines for part in line.syllables]
+    sung = [note for note in notes_of(compose(style, LYRICS, 1, seconds), "Vocal") if note.lyric]
+    assert len([note for note in sung if note.lyric != "_"]) == len(words)
+
+
+def test_lines_that_fit_without_an_intro_are_all_sung() -> None:
+    text = "[Verse]\nRain on the window, light in the hall\nI hear your footsteps\n[Chorus]\nCarry me over\nCarry me home again\n"
+    sung = [note.lyric for note in notes_of(compose("folk, 96 BPM", text, 1, 17.8), "Vocal") if note.lyric]
+    assert sung[-2:] == ["a-", "gain"]

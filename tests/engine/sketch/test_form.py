@@ -1,18 +1,20 @@
 """A song's passages, and how they fit the time there is."""
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.sketch.form import Passage, plan_form
+from engine.sketch.form import Form, Passage, plan_form
 from engine.sketch.lyrics import read_lyrics
 from engine.sketch.rhythm import Grid
 
 GRID = Grid((4, 4), 120)  # two seconds a bar
+RAP = Grid((4, 4), 88, flowing=True)
 SONG = "[Verse]\nOne two three four\nFive six seven eight\n[Chorus]\nOh my love\n[Verse]\nNine ten eleven\n[Chorus]\nOh my love\n"
 
 
 def planned(lyrics: str, seconds: float, grid: Grid = GRID) -> tuple[Passage, ...]:
-    return plan_form(read_lyrics(lyrics), grid, seconds)
+    return plan_form(read_lyrics(lyrics), grid, seconds).passages
 
 
 def names(passages: tuple[Passage, ...]) -> list[str]:
@@ -28,7 +30,7 @@ def test_an_asked_intro_and_outro_are_not_doubled() -> None:
 
 
 def test_short_time_first_takes_what_nobody_asked_for() -> None:
-    sung = sum(passage.bars for passage in planned(SONG, 360)) - 8
+    sung = sum(passage.bars for passage in planned(SONG, 360)) - 4
     assert names(planned(SONG, 2.0 * sung)) == ["verse", "chorus", "verse", "chorus"]
 
 
@@ -42,12 +44,15 @@ def test_words_outlast_what_nobody_sings() -> None:
     text = "[Intro]\n[Verse]\nOne two three\nfour five six\n[Solo]\n[Chorus]\nOh my love\n[Outro]\n"
     assert names(planned(text, 24)) == ["intro", "verse", "solo", "chorus", "outro"]
     assert names(planned(text, 12)) == ["verse", "chorus"]
-    (verse,) = planned(text, 8)
+    verse, chorus = planned(text, 8)
     assert [phrase.syllables[0].text for phrase in verse.phrases] == ["One", "four"]
+    assert [phrase.bars for phrase in (*verse.phrases, *chorus.phrases)] == [2, 1, 1]
+    (verse,) = planned(text, 4)
+    assert [phrase.syllables[0].text for phrase in verse.phrases] == ["One"]
 
 
 def test_thousands_of_lines_are_cut_before_they_are_drafted() -> None:
-    whole, some = (planned("[Verse]\n" + "la la\n" * count, 60) for count in (4_000, 16))
+    whole, some = (planned("[Verse]\n" + "la la\n" * count, 60) for count in (4_000, 40))
     assert whole == some
 
 
@@ -76,6 +81,45 @@ def test_empty_sections_are_played() -> None:
     verse = planned("[Verse]\n[Chorus]\nla la", 360)[1]
     assert verse.bars == 8
     assert not any(phrase.syllables for phrase in verse.phrases)
+
+
+@pytest.mark.parametrize("tempo", [40, 60, 88, 120, 168, 220])
+@pytest.mark.parametrize("lines", [1, 4, 12])
+def test_nobody_waits_long_for_the_singer(tempo: int, lines: int) -> None:
+    grid = Grid((4, 4), tempo)
+    intro = planned("[Verse]\n" + "la la la la la\n" * lines, 360, grid)[0]
+    assert intro.name == "intro"
+    assert 1 <= intro.bars <= 4
+    assert intro.bars == 1 or intro.bars * grid.bar_seconds <= (3 if lines <= 4 else 5)
+
+
+@pytest.mark.parametrize("tempo", [60, 96, 140])
+def test_a_song_of_few_lines_is_mostly_sung(tempo: int) -> None:
+    passages = planned("[Verse]\nRain on the window\nlight in the hall\n", 360, Grid((4, 4), tempo))
+    sung = [phrase.bars for passage in passages for phrase in passage.phrases if phrase.syllables]
+    assert sum(sung) >= 0.5 * sum(passage.bars for passage in passages)
+
+
+def test_slow_bars_hold_a_whole_line() -> None:
+    verse = planned("[Verse]\nRain on the window\nlight in the hall\n", 360, Grid((4, 4), 60))[1]
+    assert [phrase.bars for phrase in verse.phrases] == [1, 1]
+
+
+@pytest.mark.parametrize(("syllables", "bars"), [(8, 1), (12, 1), (13, 1), (14, 2), (20, 2)])
+def test_a_rapped_line_has_one_bar_or_two(syllables: int, bars: int) -> None:
+    line = "la " * syllables + "\n"
+    verse = planned("[Verse]\n" + "la " * 10 + "\n" + "da " * 11 + "\n" + "ta " * 12 + "\n" + line, 360, RAP)[
+        1
+    ]
+    assert [phrase.bars for phrase in verse.phrases[:4]] == [1, 1, 1, bars]
+
+
+def test_lines_that_do_not_fit_are_counted_with_the_bars_that_hold_them_all() -> None:
+    sections = read_lyrics(SONG)
+    form = plan_form(sections, GRID, 8)
+    assert (form.left_out, form.hurried) == (3, True)
+    assert not plan_form(sections, GRID, 2.0 * form.bars_for_all).left_out
+    assert plan_form(sections, GRID, 360) == Form(planned(SONG, 360))
 
 
 def test_a_long_line_is_cut_at_word_ends() -> None:

@@ -311,6 +311,19 @@ def test_lyrics_in_a_script_that_the_voice_lacks_are_played_and_the_track_says_s
     assert english.notes == ()
 
 
+def test_words_for_which_there_is_no_time_are_told_with_the_duration_that_holds_them(
+    model: SketchModel, hummer: Hummer
+) -> None:
+    fields = {"style": "folk, 96 BPM", "lyrics": LYRICS + "ships are coming home\nall the gulls are free\n"}
+    (track,) = model.generate(song(**fields, duration=9), Uncontrolled())
+    assert track.notes == ("The song is too short for the last 2 lines of 3: a duration of 18 holds them all.",)
+    assert model.plan(song(**fields, duration=9), Uncontrolled()).notes == track.notes
+    assert model.plan(song(**fields, duration=18), Uncontrolled()).notes == ()
+    assert model.plan(song(**fields, duration=11), Uncontrolled()).notes == ()  # a line in a single bar
+    (again,) = model.generate(read_song(track.replay), Uncontrolled())
+    assert again.notes == ()
+
+
 def test_a_preview_sings_its_bars(model: SketchModel, hummer: Hummer) -> None:
     track = model.preview(sketch(abc=SHORT + "w: la " * 13 + "\n", from_bar=2, bars=1), Uncontrolled())
     assert len(hummer.asked[0][0]) == 4
