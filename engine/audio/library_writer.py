@@ -15,9 +15,8 @@ from engine.control import Check
 from engine.errors import InvalidRequest
 
 _OPUS_RATES_HZ: Final = (8_000, 12_000, 16_000, 24_000, 48_000)
-_SET_PAGE_LATENCY_MS: Final = (
-    0x1302  # SFC_SET_OGG_PAGE_LATENCY_MS of sndfile.h, which the binding does not name
-)
+# SFC_SET_OGG_PAGE_LATENCY_MS of sndfile.h, which the binding does not name.
+_SET_PAGE_LATENCY_MS: Final = 0x1302
 # A page each so much audio, a second by default: what is played while it is made waits for its page. 2 % of 64 kbit/s.
 _PAGE_MS: Final = 200.0
 

@@ -1,6 +1,6 @@
 """Spoken words find the written ones that they stand for."""
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.speech.alignment import shared_out
@@ -42,6 +42,7 @@ def test_nothing_written_takes_nothing() -> None:
     assert shared_out([], ["a"]) == []
 
 
+@settings(max_examples=60)
 @given(written=WORDS, spoken=WORDS)
 def test_every_spoken_word_is_somebodys_once_and_in_order(written: list[str], spoken: list[str]) -> None:
     given_out = [place for part in shared_out(written, spoken) for place in part]

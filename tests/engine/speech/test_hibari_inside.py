@@ -13,7 +13,6 @@ from hibari.g2p import G2P
 from hibari.g2p.normalize import normalize
 from hibari.g2p.token import Tok
 
-from engine.onnx import open_network
 from engine.pinned import PinnedFile
 from engine.speech import lexicon_files
 from engine.speech.network import (
@@ -26,7 +25,6 @@ from engine.speech.network import (
     VERSION,
     WEIGHTS,
     SpeechNetwork,
-    with_output,
 )
 from engine.speech.normal.marks import MARKED
 from engine.speech.phonemes import PUNCTUATION
@@ -50,9 +48,8 @@ def test_files_of_the_network(pinned: PinnedFile) -> None:
     assert pinned.verified().parent == ASSETS, f"{pinned.path} is elsewhere"
 
 
-def test_inputs_and_outputs_of_the_network() -> None:
-    graph = with_output(WEIGHTS.read(), DURATIONS)
-    session = open_network(graph, 1)
+def test_inputs_and_outputs_of_the_network(network: SpeechNetwork) -> None:
+    session = network._opened()
     inputs = {value.name: value.type for value in session.get_inputs()}
     assert inputs == {"ids": "tensor(int64)", "speed": "tensor(float)"}, "the network has other inputs"
     names = [value.name for value in session.get_outputs()]

@@ -48,8 +48,7 @@ def test_a_frame_is_300_samples_and_noise_is_drawn(network: SpeechNetwork) -> No
     assert not np.array_equal(once, other)
 
 
-def test_it_is_opened_again_after_it_was_unloaded() -> None:
-    network = SpeechNetwork()
+def test_it_is_opened_again_after_it_was_unloaded(network: SpeechNetwork) -> None:
     before = network.spectra(network.known(HELLO))
     network.unload()
     assert np.array_equal(before.harmonic, network.spectra(HELLO).harmonic)

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.speech.normalisation import Said, said
@@ -32,6 +32,7 @@ def test_words_on_both_sides_of_a_dash_are_two(dash: str) -> None:
     assert [word.written for word in said(f"well{dash}known")] == [f"well{dash}", "known"]
 
 
+@settings(max_examples=60)
 @given(line=st.text(max_size=60) | TRICKY)
 def test_no_word_is_lost_and_none_moves(line: str) -> None:
     words = said(line)

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.speech.phonemes import Phonemic
@@ -73,6 +73,7 @@ def test_a_hundred_thousand_characters_are_cut_at_once(unit: str) -> None:
     assert sum(len(sentence.text) for sentence in sentences(text)) > 40_000
 
 
+@settings(max_examples=50)
 @given(text=st.text(max_size=200) | st.text(alphabet='ab .!?,\n"-1', max_size=500))
 def test_nothing_is_lost_and_nothing_is_blank(text: str) -> None:
     found = [sentence.text for sentence in sentences(text)]
@@ -101,6 +102,7 @@ def test_a_word_that_is_too_long_is_cut_and_named_once() -> None:
     assert "".join(part.phonemes + part.after for part in parts) == "y" * 1000 + "."
 
 
+@settings(max_examples=50)
 @given(
     words=st.lists(
         st.builds(Phonemic, st.just("w"), st.text("ab", max_size=30), st.sampled_from(["", " ", ", ", "."]))
