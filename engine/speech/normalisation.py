@@ -16,14 +16,14 @@ _WRITTEN_LINK: Final = re.compile(r"\]\((?=\S)")
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class Reading:
     """A stretch of text without spaces, and what to say for it; nothing for what is left out."""
 
     written: str
     spoken: str
 
 
-def said(line: str) -> tuple[Said, ...]:
+def said(line: str) -> tuple[Reading, ...]:
     """The written words of a line in order, and what is said for each."""
     written = _DASH.sub(r"\1 ", line).split()
     if not written:
@@ -34,7 +34,7 @@ def said(line: str) -> tuple[Said, ...]:
     spoken = applied((*SEQUENCES, *NUMERALS, *ABBREVIATIONS), spoken)
     spoken = _WRITTEN_LINK.sub(f"]{GLUE}(", spoken)
     return tuple(
-        Said(word, " ".join(part.split())) for word, part in zip(written, spoken.split(" "), strict=True)
+        Reading(word, " ".join(part.split())) for word, part in zip(written, spoken.split(" "), strict=True)
     )
 
 

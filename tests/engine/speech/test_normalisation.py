@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.speech.normalisation import Said, said
+from engine.speech.normalisation import Reading, said
 
 WRITTEN = (
     "7:30 pm $5 million (555) 123-4567 5 km/h 10-20% — -- 2 1/2 II. John Smith III 9:00 - 17:00 x @ a@b.co "
@@ -17,13 +17,13 @@ TRICKY = st.lists(st.sampled_from(WRITTEN.split(" ")), max_size=12).map(" ".join
 
 def test_each_written_word_has_what_is_said_for_it() -> None:
     assert said("Go 5 km at 7:30 pm 😀") == (
-        Said("Go", "Go"),
-        Said("5", "5"),
-        Said("km", "kilometers"),
-        Said("at", "at"),
-        Said("7:30", "seven thirty"),
-        Said("pm", "P.M."),
-        Said("😀", ""),
+        Reading("Go", "Go"),
+        Reading("5", "5"),
+        Reading("km", "kilometers"),
+        Reading("at", "at"),
+        Reading("7:30", "seven thirty"),
+        Reading("pm", "P.M."),
+        Reading("😀", ""),
     )
 
 
