@@ -10,11 +10,12 @@ from numpy.typing import NDArray
 from engine.control import Check, unchecked
 from engine.score.model import TimedNote
 from engine.sketch.notes import RATE_HZ
-from engine.sketch.voice.levels import levelled
+from engine.sketch.voice.levels import LINE_RMS, levelled
 from engine.sketch.voice.lines import Line, sung_lines
 from engine.sketch.voice.network import Curve, Steps, SungNetwork
 from engine.sketch.voice.phonemes import Text, phonemes_of
 from engine.sketch.voice.pitch import home_octaves, line_octaves, pitch_curve
+from engine.sketch.voice.sibilants import softened
 from engine.sketch.voice.sound import VOICED_HZ, glottis, windowed_sound
 from engine.sketch.voice.timing import Plan, held_frames, plan, rests, spoken_frames
 from engine.speech.network import FRAME_SAMPLES, FRAMES_A_STEP
@@ -121,7 +122,7 @@ class Singer:
             check()
             frames = slice(FRAMES_A_STEP * first, FRAMES_A_STEP * last)
             pieces.append(self._window(score, steps, frames, pulses, draw, check))
-        return levelled(np.concatenate(pieces))
+        return softened(levelled(np.concatenate(pieces)), LINE_RMS)
 
     def _window(
         self,

@@ -27,6 +27,8 @@ _PAUSE_STEPS = 6  # before the first sound
 _END_STEPS = (10, 2)  # of the full stop and the pause behind
 _ROOM = 1.15  # consonants are sung a little longer than spoken
 _MOST_CONSONANTS = 0.6  # of a note
+# Behind a line's last vowel: the network gives a final t a third of a second, most of it silence.
+_MOST_CODA_STEPS, _CODA_BEHIND_STEPS = 8, 4  # in all, and of these after the note's end
 _RISE_FRAMES, _FALL_FRAMES = 8, 10  # of a held vowel at most, before and after its loudest
 # A vowel is drawn out on its stress mark; at its letter the network is on the way to what follows.
 _MOST_LETTER_STEPS, _LETTER_SHARE = 4, 0.3
@@ -65,7 +67,11 @@ def plan(text: Text, reading: Reading) -> Plan:
         left, vowel = nucleus.mark + 1, nucleus.vowel + 1
         following = [other.mark + 1 for other in nuclei if other.mark > nucleus.mark]
         right = following[0] if following else len(steps) - 2
-        steps[left:right] = _syllable(natural[left:right], vowel - left, max(end - onset, 0))
+        sung, total = natural[left:right], max(end - onset, 0)
+        if following:
+            steps[left:right] = _syllable(sung, vowel - left, total)
+        else:
+            steps[left:right] = _last_syllable(sung, vowel - left, total)
     steps[-2:] = _END_STEPS
     return Plan(start, steps, natural)
 
@@ -81,7 +87,16 @@ def _ends(nuclei: Sequence[Nucleus], start: float) -> list[int]:
     return [*onsets[1:], last]
 
 
-def _syllable(natural: Steps, vowel: int, total: int) -> Steps:
+def _last_syllable(natural: Steps, vowel: int, total: int) -> Steps:
+    """As `_syllable`, but that the consonants are short, and the last of them are heard in the breath behind."""
+    coda = natural[vowel + 1 :] * _ROOM
+    shorter = min(_MOST_CODA_STEPS / max(float(coda.sum()), 1e-9), 1.0)
+    brief = np.concatenate([natural[: vowel + 1], natural[vowel + 1 :] * shorter])
+    behind = min(round(float(coda.sum()) * shorter), _CODA_BEHIND_STEPS)
+    return _syllable(brief, vowel, total + behind)
+
+
+def _syllable(natural: NDArray[np.number], vowel: int, total: int) -> Steps:
     """Steps of a stress mark, a vowel (at place `vowel`) and the consonants up to the next mark, `total` in all."""
     consonants = natural[vowel + 1 :] * _ROOM
     asked = min(round(float(consonants.sum())), int(_MOST_CONSONANTS * total))

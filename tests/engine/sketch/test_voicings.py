@@ -18,6 +18,7 @@ def chord(root: int, intervals: tuple[int, ...], bass: int | None = None) -> Tim
     return TimedChord("x", root, intervals, root if bass is None else bass, 0.0, 1.0, 0)
 
 
+@settings(deadline=None)
 @given(ROOTS, QUALITIES, ROOTS, QUALITIES)
 @example(11, (0, 3, 6), 1, (0, 5, 7))  # as far apart as any
 def test_a_voicing_holds_the_chord_near_the_center_and_moves_little(
@@ -39,6 +40,7 @@ def test_rich_chords_lose_their_fifth_first() -> None:
     assert pitch_classes(chord(7, (0, 4, 7))) == (7, 11, 2)
 
 
+@settings(deadline=None)
 @given(ROOTS, QUALITIES, ROOTS, st.sampled_from(["root", "third", "fifth", "octave"]), st.booleans())
 def test_the_bass_stays_on_its_instrument_and_in_the_chord(
     root: int, quality: tuple[int, ...], bass: int, degree: str, first: bool

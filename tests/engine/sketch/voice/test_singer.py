@@ -31,7 +31,7 @@ def _errors(sung: Sung, notes: list[TimedNote]) -> list[float]:
 def test_the_voice_keeps_the_scores_pitch(sung: Sung) -> None:
     errors = np.abs(_errors(sung, SONG))
     assert len(errors) > 100
-    assert np.median(errors) <= 5
+    assert np.median(errors) <= 8  # with the vibrato of what is held
     assert np.mean(errors <= 30) >= 0.9
 
 
@@ -67,6 +67,17 @@ def test_words_are_told_in_order_and_where_their_notes_are(sung: Sung) -> None:
     starts = {note.start for note in SONG}
     assert all(word.start in starts for word in sung.words)
     assert sung.words[1].end == SONG[2].end
+
+
+@pytest.mark.parametrize("last", ["gate", "boots", "five", "rain", "top", "bread", "cold"])
+def test_the_last_vowel_of_a_line_lasts_as_long_as_its_note(singer: Singer, last: str) -> None:
+    line = melody(f"I see the {last}", [54, 56, 57, 54], [0.3, 0.4, 0.3, 1.1])
+    heard = singer.sing(line, 3.0, seed=2).samples
+    note = line[-1]
+    instants = np.arange(note.start + 0.05, note.end, 0.02)
+    voiced = [instant for instant in instants if heard_hertz(heard, float(instant))]
+    assert max(voiced) >= note.end - 0.2
+    assert len(voiced) >= 0.75 * len(instants)
 
 
 def test_only_long_notes_tremble(sung: Sung) -> None:

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.score.model import TimedNote
@@ -52,6 +52,17 @@ def test_vowels_begin_on_their_notes_and_consonants_before() -> None:
     assert edges[7] == pytest.approx(2.4, abs=2 * STEP_SECONDS)
 
 
+def test_long_consonants_at_a_lines_end_are_cut_short_and_end_behind_the_note() -> None:
+    text = _text(1.0, 1.6, 2.6)
+    closed = Text("sˈitˈIt.", text.nuclei)
+    natural = np.insert(NATURAL, 7, 13)
+    frames = 2 * int(natural.sum())
+    drawn = plan(closed, Reading(natural, np.full(frames, 200, np.float32), np.zeros(frames, np.float32)))
+    assert drawn.steps[7] == 8
+    begins = drawn.start + STEP_SECONDS * drawn.steps[:7].sum()
+    assert begins == pytest.approx(2.6 - 4 * STEP_SECONDS, abs=2 * STEP_SECONDS)
+
+
 def test_consonants_keep_their_length_and_vowels_take_the_rest() -> None:
     _, drawn = _planned(1.0, 3.0, 5.0)
     assert drawn.steps[1] in (4, 5)
@@ -66,6 +77,7 @@ def test_on_a_short_note_consonants_leave_room_for_the_vowel() -> None:
     assert drawn.steps[2:5].sum() == 3
 
 
+@settings(deadline=None)
 @given(
     st.floats(0, 5),
     st.floats(0.001, 3),
@@ -105,6 +117,7 @@ def test_rests_between_notes_of_a_line_are_found() -> None:
     assert rests(*_planned(), 0.08) == []
 
 
+@settings(deadline=None)
 @given(st.lists(st.floats(0, 30), max_size=8), st.integers(0, 200))
 def test_shares_are_whole_and_sum_to_the_total(weights: list[float], total: int) -> None:
     shares = apportioned(np.array(weights), total)
