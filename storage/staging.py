@@ -64,9 +64,14 @@ class StagedFile(io.FileIO):
         return view.nbytes
 
     def truncate(self, size: int | None = None, /) -> int:
-        """Cut or lengthen the file to `size` bytes, the position by default; errors as `write`."""
+        """Cut or lengthen the file to `size` bytes, the position by default; errors as `write`.
+
+        Raises ValueError where that would cut off what was offered, and changes nothing.
+        """
         with self._guard, self._failures_kept():
             wanted = self.tell() if size is None else size
+            if wanted < self.growth.reach().offered:
+                raise ValueError("What was offered to those who follow cannot be cut off any more.")
             growing = wanted > self._size
             if growing:
                 self._reserve(wanted)

@@ -233,16 +233,7 @@ def test_a_file_that_cannot_be_read_is_a_sentence(runner: CliRunner, tmp_path: P
 
 def test_a_song_without_a_server(tmp_path: Path) -> None:
     output, score = tmp_path / "song.flac", tmp_path / "song.abc"
-    request = [
-        "--style",
-        "folk, 120 BPM",
-        "--lyrics",
-        "[Verse]\nThe river runs\n",
-        "--duration",
-        "8",
-        "--seed",
-        "7",
-    ]
+    request = ["--style", "folk, 120 BPM, instrumental", "--duration", "2", "--seed", "7"]
     sung = subprocess.run(
         [sys.executable, "-m", "server", "sing", *request, "-o", str(output), "--score", str(score)],
         capture_output=True,

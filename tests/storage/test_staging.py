@@ -91,6 +91,18 @@ def test_cutting_gives_bytes_back_and_lengthening_counts(tmp_path: Path) -> None
         assert os.fstat(staged.fileno()).st_size == counter.size == 7
 
 
+def test_what_was_offered_is_not_cut_off_any_more(tmp_path: Path) -> None:
+    with staged_in(tmp_path, Counter()) as staged:
+        staged.write(b"0123456789")
+        staged.offer()
+        staged.write(b"more")
+        with pytest.raises(ValueError, match="offered to those who follow"):
+            staged.truncate(9)
+        assert (staged.growth.reach().offered, os.fstat(staged.fileno()).st_size) == (10, 14)
+        assert staged.truncate(10) == 10
+        staged.write(b"!")
+
+
 def test_leaving_it_discards_it_once(tmp_path: Path) -> None:
     counter = Counter()
     staged = staged_in(tmp_path, counter)
