@@ -1,15 +1,14 @@
-"""Transcripts as subtitles: SubRip (.srt) and WebVTT (w3.org/TR/webvtt1).
+"""What is said as subtitles: SubRip (.srt) and WebVTT (w3.org/TR/webvtt1).
 
 A cue is at most two lines of 42 columns and 7 seconds, and ends where a sentence does or the speaker pauses. What is
 longer without a space is cut; a text without word times is shown as if all of it were said at one pace.
 """
 
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Protocol
 
-from engine.transcription_model import Segment, Transcript
 from engine.words import Word
 
 SRT_TYPE: Final = "application/x-subrip"
@@ -23,6 +22,44 @@ _ENDS: Final = (".", "?", "!", "…", "。", "？", "！")
 _CLOSING: Final = "\"')]»”’」』）"
 
 
+class Timed(Protocol):
+    """What is said in one go, such as a segment of a transcript; seconds from the start of the audio."""
+
+    @property
+    def start(self) -> float:
+        """When it begins."""
+
+    @property
+    def end(self) -> float:
+        """When it ends."""
+
+    @property
+    def text(self) -> str:
+        """What is said, with its marks."""
+
+    @property
+    def words(self) -> Sequence[Word]:
+        """Its words in order; none where nobody knows when they are heard."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of a text, and when its words, of which there is one or more, are heard."""
+
+    text: str
+    words: tuple[Word, ...]
+
+    @property
+    def start(self) -> float:
+        """When its first word begins."""
+        return self.words[0].start
+
+    @property
+    def end(self) -> float:
+        """When its last word ends."""
+        return self.words[-1].end
+
+
 @dataclass(frozen=True, slots=True)
 class Cue:
     """What is shown at once; seconds from the start of the audio."""
@@ -32,25 +69,24 @@ class Cue:
     text: str
 
 
-def as_srt(transcript: Transcript) -> str:
-    """The transcript as SubRip."""
+def as_srt(said: Iterable[Timed]) -> str:
+    """As SubRip."""
     return "".join(
         f"{number}\n{_clock(cue.start, ',')} --> {_clock(cue.end, ',')}\n{cue.text.replace('-->', '->')}\n\n"
-        for number, cue in enumerate(cues(transcript), start=1)
+        for number, cue in enumerate(cues(said), start=1)
     )
 
 
-def as_vtt(transcript: Transcript) -> str:
-    """The transcript as WebVTT."""
+def as_vtt(said: Iterable[Timed]) -> str:
+    """As WebVTT."""
     return "WEBVTT\n\n" + "".join(
-        f"{_clock(cue.start, '.')} --> {_clock(cue.end, '.')}\n{_escaped(cue.text)}\n\n"
-        for cue in cues(transcript)
+        f"{_clock(cue.start, '.')} --> {_clock(cue.end, '.')}\n{_escaped(cue.text)}\n\n" for cue in cues(said)
     )
 
 
-def cues(transcript: Transcript) -> list[Cue]:
+def cues(said: Iterable[Timed]) -> list[Cue]:
     """The cues, in order and without overlap."""
-    drafts = [cue for segment in transcript.segments for cue in _cues_of(segment)]
+    drafts = [cue for one in said for cue in _cues_of(one)]
     nexts = [*(cue.start for cue in drafts[1:]), float("inf")][: len(drafts)]
     return [
         Cue(cue.start, min(_until(cue), max(following, cue.start)), cue.text)
@@ -62,9 +98,9 @@ def _until(cue: Cue) -> float:
     return min(max(cue.end, cue.start + SHORTEST_SECONDS), cue.start + CUE_SECONDS)
 
 
-def _cues_of(segment: Segment) -> Iterator[Cue]:
+def _cues_of(said: Timed) -> Iterator[Cue]:
     group: list[Word] = []
-    for word in _pieces(segment):
+    for word in _pieces(said):
         if group and _is_over(group, word):
             yield _cue(group)
             group = []
@@ -73,29 +109,29 @@ def _cues_of(segment: Segment) -> Iterator[Cue]:
         yield _cue(group)
 
 
-def _pieces(segment: Segment) -> Iterator[Word]:
+def _pieces(said: Timed) -> Iterator[Word]:
     """The words, none of them wider than a line; a space at the beginning of one is a space before it."""
-    words = _spaced(segment)
+    words = _spaced(said)
     if not words:
-        yield from _at_one_pace(Word(segment.text, segment.start, segment.end), _letters(segment.text))
+        yield from _at_one_pace(Word(said.text, said.start, said.end), _letters(said.text))
     for word in words:
         yield from _at_one_pace(word, _narrow(word.text))
 
 
-def _spaced(segment: Segment) -> list[Word]:
-    """The segment's words with the spaces and marks that are theirs in its text, where all are found there in order."""
-    words = [Word(word.text.strip(), word.start, word.end) for word in segment.words if word.text.strip()]
+def _spaced(said: Timed) -> list[Word]:
+    """The words with the spaces and marks that are theirs in the text, where all are found there in order."""
+    words = [Word(word.text.strip(), word.start, word.end) for word in said.words if word.text.strip()]
     borders, position = [0], 0
     for number, word in enumerate(words):
-        found = segment.text.find(word.text, position)
+        found = said.text.find(word.text, position)
         if found < 0:
             return [Word(f" {word.text}", word.start, word.end) for word in words]
         if number:
-            borders.append(_border(segment.text, position, found))
+            borders.append(_border(said.text, position, found))
         position = found + len(word.text)
-    ends = [*borders[1:], len(segment.text)]
+    ends = [*borders[1:], len(said.text)]
     return [
-        Word(segment.text[start:end], word.start, word.end)
+        Word(said.text[start:end], word.start, word.end)
         for word, start, end in zip(words, borders, ends, strict=False)
     ]
 

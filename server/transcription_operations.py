@@ -84,8 +84,8 @@ def _written(transcript: Transcript, making: Making) -> Iterator[Part]:
     """The transcript in each of its forms, one after another."""
     forms = (
         ("transcript", "json", JSON_TYPE, json.dumps(transcript_as_json(transcript), ensure_ascii=False)),
-        ("srt", "srt", SRT_TYPE, as_srt(transcript)),
-        ("vtt", "vtt", VTT_TYPE, as_vtt(transcript)),
+        ("srt", "srt", SRT_TYPE, as_srt(transcript.segments)),
+        ("vtt", "vtt", VTT_TYPE, as_vtt(transcript.segments)),
     )
     start = making.sink.tell()
     for name, suffix, kind, text in forms:

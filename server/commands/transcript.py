@@ -74,8 +74,8 @@ def in_form(heard: Heard, form: str) -> str:
         case "json":
             return json.dumps(heard.document, ensure_ascii=False, indent=1) + "\n"
         case "srt":
-            return as_srt(heard.transcript)
+            return as_srt(heard.transcript.segments)
         case "vtt":
-            return as_vtt(heard.transcript)
+            return as_vtt(heard.transcript.segments)
         case _:
             return heard.transcript.text.strip() + "\n"

@@ -1,12 +1,11 @@
 """When words are heard, as files: JSON, SubRip (.srt) and WebVTT (.vtt); and as answers of a server tell it."""
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from pydantic import BaseModel, JsonValue, ValidationError
 
-from engine.subtitles import as_srt, as_vtt
-from engine.transcription_model import Segment, Transcript
+from engine.subtitles import Line, as_srt, as_vtt
 from engine.words import Word, words_as_json
 
 
@@ -42,8 +41,8 @@ def written_words(words: Sequence[Word], text: str, kind: str) -> str:
     """The content of a file of word times in one of the formats; subtitles have the marks and lines of the text."""
     if kind == "json":
         return json.dumps(words_as_json(words), ensure_ascii=False, indent=1) + "\n"
-    heard = _transcript(_lines(words, text))
-    return as_srt(heard) if kind == "srt" else as_vtt(heard)
+    lines = [Line(" ".join(word.text for word in line), tuple(line)) for line in _lines(words, text)]
+    return as_srt(lines) if kind == "srt" else as_vtt(lines)
 
 
 def _lines(words: Sequence[Word], text: str) -> Iterator[list[Word]]:
@@ -75,14 +74,3 @@ def _run(text: str, start: int, end: int, least: int) -> tuple[int, int]:
     while end < len(text) and not text[end].isspace():
         end += 1
     return start, end
-
-
-def _transcript(lines: Iterable[list[Word]]) -> Transcript:
-    """The lines as if they had been written down from the sound."""
-    segments = tuple(_segment(words) for words in lines)
-    return Transcript("", "", 1.0, 0.0, segments)
-
-
-def _segment(words: list[Word]) -> Segment:
-    text = " ".join(word.text for word in words)
-    return Segment(words[0].start, words[-1].end, text, tuple(words), (), 0.0, 0.0, 1.0, 0.0)

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.subtitles import as_srt, as_vtt, columns, cues
-from engine.transcription_model import Segment, Transcript
+from engine.subtitles import Cue, Line, as_srt, as_vtt, columns, cues
+from engine.transcription_model import Segment
 from engine.words import Word
 
 
@@ -23,9 +23,8 @@ def segment(
     return Segment(start, now, text, tuple(words), (), 0.0, -0.2, 1.2, 0.0)
 
 
-def transcript(*segments: Segment) -> Transcript:
-    text = " ".join(one.text for one in segments)
-    return Transcript(text, "en", 1.0, segments[-1].end if segments else 1.0, segments)
+def transcript(*segments: Segment) -> tuple[Segment, ...]:
+    return segments
 
 
 def test_srt_is_numbered_and_has_commas() -> None:
@@ -39,6 +38,11 @@ def test_srt_is_numbered_and_has_commas() -> None:
 def test_vtt_has_a_heading_and_escapes_its_marks() -> None:
     said = transcript(segment("a < b & b > c"))
     assert as_vtt(said) == "WEBVTT\n\n00:00:00.000 --> 00:00:02.100\na &lt; b &amp; b &gt; c\n\n"
+
+
+def test_lines_of_a_text_are_shown_as_segments_are() -> None:
+    words = (Word("come", 0.5, 1.0), Word("home", 1.0, 1.5))
+    assert cues([Line("come home", words)]) == [Cue(0.5, 1.5, "come home")]
 
 
 def test_nothing_said_is_no_cue() -> None:
@@ -86,7 +90,7 @@ WORDS = st.lists(st.text(ANY_LETTER, min_size=1, max_size=14), min_size=1, max_s
 LONG_WORDS = st.lists(st.text(ANY_LETTER, min_size=1, max_size=200), min_size=1, max_size=5)
 
 
-def check_sizes(said: Transcript, text: str) -> None:
+def check_sizes(said: tuple[Segment, ...], text: str) -> None:
     """All of the text is shown, in cues of the right size that do not overlap."""
     shown, now = cues(said), 0.0
     assert "".join("".join(cue.text.split()) for cue in shown) == "".join(text.split())
