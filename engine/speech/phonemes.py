@@ -5,7 +5,7 @@ comes out, chunk by chunk between spaces; chunks are followed back to the words 
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Final
@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
 PUNCTUATION: Final = ';:,.!?—…"“”()'  # of the network's alphabet; all else in it is sound
 _AROUND: Final = ";:,.!?—–…-_*~`|\"“”„‘’'()[]{}<>«»"
+_STRETCH: Final = (
+    300  # chunks that are read at once, since following them back takes the square of their number
+)
 _INITIALS: Final = re.compile(r"(?:[^\W\d_]\.){2,}")
 
 
@@ -54,17 +57,13 @@ class Phonemiser:
 
     def read(self, text: str) -> tuple[Phonemic, ...]:
         """The words of one sentence or line. Raises CheckpointError where hibari's files are not those that were tried."""
-        from hibari.g2p.normalize import normalize  # imports scipy, which takes 0.3 s
-
         words = said(text)
-        before = [(place, chunk) for place, word in enumerate(words) for chunk in word.spoken.split()]
-        line = normalize(" ".join(chunk for _, chunk in before)).split()
-        owners = [place for place, _ in before]
-        heard = self._chunks(line)
-        shares = shared_out([chunk for _, chunk in before], line)
+        chunks = [(place, chunk) for place, word in enumerate(words) for chunk in word.spoken.split()]
         parts: list[list[str]] = [[] for _ in words]
-        for owner, share in zip(owners, shares, strict=True):
-            parts[owner].extend(heard[share.start : share.stop])
+        for start in range(0, len(chunks), _STRETCH):
+            stretch = chunks[start : start + _STRETCH]
+            for (owner, _), heard in zip(stretch, self._heard([chunk for _, chunk in stretch]), strict=True):
+                parts[owner].extend(heard)
         return _joined(
             (word.written, " ".join(filter(None, part))) for word, part in zip(words, parts, strict=True)
         )
@@ -72,6 +71,15 @@ class Phonemiser:
     def unload(self) -> None:
         """Give the dictionaries' memory back; the next call opens them again."""
         self._reader = None
+
+    def _heard(self, chunks: Sequence[str]) -> Iterator[list[str]]:
+        """Phonemes of what each stretch between spaces is rewritten as."""
+        from hibari.g2p.normalize import normalize  # imports scipy, which takes 0.3 s
+
+        line = normalize(" ".join(chunks)).split()
+        heard = self._chunks(line)
+        for share in shared_out(chunks, line):
+            yield heard[share.start : share.stop]
 
     def _chunks(self, line: Sequence[str]) -> list[str]:
         """Phonemes of each stretch between spaces of a line that is written as it is said."""

@@ -1,12 +1,14 @@
 """Words become phonemes as hibari reads them, and stay the words that were written."""
 
 import re
+from collections.abc import Sequence
 
 import pytest
 from hibari.g2p import G2P, Context
 from hibari.g2p.lexicon import Lexicon
 from hibari.g2p.token import Tok
 
+from engine.speech.alignment import shared_out
 from engine.speech.phonemes import Phonemic, Phonemiser
 from engine.speech.sentences import sentences
 from tests.engine.speech.passages import LISTENED
@@ -146,3 +148,20 @@ def test_numbers_side_by_side_are_several(phonemiser: Phonemiser, written: str, 
 def test_a_list_of_any_length_is_read(phonemiser: Phonemiser) -> None:
     (word,) = phonemiser.read(",".join("1" * 60))
     assert word.phonemes.count("wˈʌn") == 60
+
+
+def test_a_line_of_many_words_is_read_in_stretches(
+    monkeypatch: pytest.MonkeyPatch, phonemiser: Phonemiser
+) -> None:
+    lengths: list[int] = []
+
+    def counted(written: Sequence[str], spoken: Sequence[str]) -> list[range]:
+        lengths.append(len(written))
+        return shared_out(written, spoken)
+
+    monkeypatch.setattr("engine.speech.phonemes.shared_out", counted)
+    words = phonemiser.read("we go " * 400)
+    assert [word.text for word in words] == ["we", "go"] * 400
+    assert all(word.phonemes for word in words)
+    assert max(lengths) <= 300
+    assert sum(lengths) == 800
