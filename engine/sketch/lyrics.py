@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from unicodedata import category
 
 from engine.control import Check, unchecked
+from engine.sketch.spoken import spoken
 from engine.sketch.stress import HALF, stresses
 from engine.sketch.syllables import syllables
 
@@ -137,9 +138,9 @@ def _without_times(heading: str) -> tuple[str, int]:
 
 
 def read_line(row: str, check: Check = unchecked) -> Line:
-    """The syllables of one line; hyphens part words, marks without a letter join the word before."""
+    """The syllables of one line, its numbers and signs as words; hyphens part words, marks without a letter are left out."""
     found: list[Syllable] = []
-    words = [_singable(word) for word in row.translate(UNSINGABLE).split()]
+    words = [_singable(word) for word in spoken(row).translate(UNSINGABLE).split()]
     for word in words:
         check()
         parts = syllables(word)

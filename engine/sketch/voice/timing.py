@@ -96,7 +96,7 @@ def _last_syllable(natural: Steps, vowel: int, total: int) -> Steps:
     return _syllable(brief, vowel, total + behind)
 
 
-def _syllable(natural: NDArray[np.number], vowel: int, total: int) -> Steps:
+def _syllable(natural: Steps | Times, vowel: int, total: int) -> Steps:
     """Steps of a stress mark, a vowel (at place `vowel`) and the consonants up to the next mark, `total` in all."""
     consonants = natural[vowel + 1 :] * _ROOM
     asked = min(round(float(consonants.sum())), int(_MOST_CONSONANTS * total))

@@ -3,7 +3,7 @@
 import numpy as np
 
 from engine.sketch.voice.sound import glottis, windowed_sound
-from engine.speech.network import silence
+from engine.speech.network import BINS, Spectra
 
 
 def test_pulses_have_their_pitch_and_all_harmonics() -> None:
@@ -27,6 +27,8 @@ def test_a_changing_pitch_never_breaks_the_phase() -> None:
 
 
 def test_spectra_of_nothing_are_silent() -> None:
-    sound = windowed_sound(silence(40), np.zeros(40 * 300, np.float32), np.random.default_rng(0))
+    quiet, still, hush = (np.full((BINS, 40), level, np.float32) for level in (-12.0, 0.0, -14.0))
+    silence = Spectra(quiet, still, hush, hush, still, np.zeros(40, np.float32), np.array([40], np.int64))
+    sound = windowed_sound(silence, np.zeros(40 * 300, np.float32), np.random.default_rng(0))
     assert sound.shape == (12_000,)
     assert np.abs(sound).max() < 1e-3
