@@ -17,7 +17,7 @@ from engine.sketch.sampler import TAIL_SECONDS, Sampler
 from engine.sketch.singing import Singable, remark, singable
 from engine.sketch.style import Style
 from engine.sketch.swing import swung
-from engine.sketch.voice.script import missing_script
+from engine.sketch.voice.script import missing_scripts
 from engine.sketch.voice.script import singable as is_readable
 from engine.words import Word
 
@@ -34,6 +34,10 @@ class Sung(Protocol):
     @property
     def words(self) -> tuple[Word, ...]:
         """In order."""
+
+    @property
+    def notes(self) -> tuple[TimedNote, ...]:
+        """Those of the notes that are sung."""
 
 
 class Voice(Protocol):
@@ -86,10 +90,10 @@ def perform(
         if heard:
             length = min(played.duration + TAIL_SECONDS, limit_seconds)
             sung = voice.sing(heard, length, seed, control.check_cancelled, partial(control.report, SINGING))
-            vocal, words = Vocal(sung.samples, frozenset(heard)), sung.words
+            vocal, words = Vocal(sung.samples, frozenset(sung.notes)), sung.words
         control.report(SINGING, 1.0)
     samples = sampler.render(played, style, seed, control, limit_seconds=limit_seconds, vocal=vocal)
-    remarks = tuple(filter(None, [remark(asked.unsung, missing_script(" ".join(asked.unsung)))]))
+    remarks = tuple(filter(None, [remark(asked.unsung, missing_scripts(" ".join(asked.unsung)))]))
     if vocal is None:
         return Performance(samples, remarks=remarks)
     return Performance(

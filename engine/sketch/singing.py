@@ -23,26 +23,28 @@ class Singable:
 def singable(timeline: Timeline, can_sing: Callable[[str], bool]) -> Singable:
     """What of a score is for the singer: the lines with words of its first voice that has any.
 
-    A line with a word that nobody can sing is played as a whole.
+    A line with a word that nobody can sing is played as a whole; signs without a letter or digit are no words.
     """
     notes: list[TimedNote] = []
     unsung: dict[str, None] = {}
     for line in _lines(_melody(timeline)):
-        strange = [word for word in _words(line) if not can_sing(word)]
+        words = [word for word in _words(line) if any(map(str.isalnum, word))]
+        strange = [word for word in words if not can_sing(word)]
         unsung |= dict.fromkeys(strange)
-        notes += [] if strange else line
+        notes += line if words and not strange else []
     return Singable(tuple(notes), tuple(unsung))
 
 
-def remark(unsung: Sequence[str], script: str) -> str:
-    """A sentence that says which words are played, by the name of their script; empty where all are sung."""
+def remark(unsung: Sequence[str], scripts: Sequence[str]) -> str:
+    """A sentence that says which words are played, by the names of their scripts; empty where all are sung."""
     if not unsung:
         return ""
+    unread = " or ".join(filter(None, [", ".join(scripts[:-1]), *scripts[-1:]])) or "all of the words"
     named = ", ".join(f"“{word}”" for word in unsung[:_MOST_NAMED])
     rest = f" and {len(unsung) - _MOST_NAMED} more" if len(unsung) > _MOST_NAMED else ""
     return (
-        f"The voice sings English and does not read {script or 'all of the words'}: "
-        f"the lines with {named}{rest} are played on an instrument."
+        f"The voice sings English and does not read {unread}: "
+        f"the whole lines with {named}{rest} are played on an instrument."
     )
 
 

@@ -23,10 +23,15 @@ def singable(text: str) -> bool:
     return bool(letters) and 2 * sum(map(_latin, letters)) > len(letters)
 
 
-def missing_script(text: str) -> str:
-    """The script, by the name a reader knows, that most of the letters beyond the Latin ones belong to; "" for none."""
+def missing_scripts(text: str) -> tuple[str, ...]:
+    """The scripts of the letters beyond the Latin ones, by the names a reader knows, the most frequent first.
+
+    Chinese characters among kana are Japanese.
+    """
     found = Counter(_script(letter) for letter in text if letter.isalpha() and not _latin(letter))
-    return found.most_common(1)[0][0] if found else ""
+    if "Japanese" in found:
+        found["Japanese"] += found.pop("Chinese characters", 0)
+    return tuple(name for name, _ in found.most_common())
 
 
 def _latin(letter: str) -> bool:

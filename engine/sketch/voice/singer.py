@@ -73,8 +73,8 @@ class Singer:
         """
         samples = np.zeros(max(round(seconds * RATE_HZ), 0), np.float32)
         lines = sung_lines(notes)
-        sung = [note for line in lines for note in _notes(line)]
-        octaves = home_octaves(sung)
+        octaves = home_octaves([note for line in lines for note in _notes(line)])
+        sung: list[TimedNote] = []
         words: list[Word] = []
         for place, line in enumerate(lines):
             report(place / len(lines))
@@ -83,6 +83,7 @@ class Singer:
             score = self._score(line, line_octaves(_notes(line), octaves), draw, check)
             if score is None:
                 continue
+            sung += _notes(line)
             words += [
                 Word(word.text, word.start, min(word.end, seconds)) for word in line if word.start < seconds
             ]

@@ -38,6 +38,7 @@ def sketch(**fields: Any) -> SketchRequest:
 class Hummed:
     samples: NDArray[np.float32]
     words: tuple[Word, ...]
+    notes: tuple[TimedNote, ...]
 
 
 class Hummer:
@@ -64,7 +65,8 @@ class Hummer:
             part += 0.2 * np.sin(
                 np.arange(len(part)) * 2 * np.pi * 440 * 2 ** ((note.midi - 69) / 12) / 48_000
             )
-        return Hummed(samples, tuple(Word(note.lyric, note.start, note.end) for note in notes))
+        words = tuple(Word(note.lyric, note.start, note.end) for note in notes)
+        return Hummed(samples, words, tuple(notes))
 
     def unload(self) -> None:
         self.unloaded += 1
@@ -316,7 +318,9 @@ def test_words_for_which_there_is_no_time_are_told_with_the_duration_that_holds_
 ) -> None:
     fields = {"style": "folk, 96 BPM", "lyrics": LYRICS + "ships are coming home\nall the gulls are free\n"}
     (track,) = model.generate(song(**fields, duration=9), Uncontrolled())
-    assert track.notes == ("The song is too short for the last 2 lines of 3: a duration of 18 holds them all.",)
+    assert track.notes == (
+        "The song is too short for the last 2 lines of 3: a duration of 18 holds them all.",
+    )
     assert model.plan(song(**fields, duration=9), Uncontrolled()).notes == track.notes
     assert model.plan(song(**fields, duration=18), Uncontrolled()).notes == ()
     assert model.plan(song(**fields, duration=11), Uncontrolled()).notes == ()  # a line in a single bar

@@ -28,11 +28,23 @@ def test_a_line_with_a_word_in_a_strange_script_is_played_as_a_whole() -> None:
     found = singable(score, str.isascii)
     assert [one.lyric for one in found.notes] == ["hel-", "lo"]
     assert found.unsung == ("東", "京")
-    said = remark(found.unsung, "Chinese characters")
-    assert "does not read Chinese characters" in said
+    said = remark(found.unsung, ["Chinese characters"])
+    assert "does not read Chinese characters: the whole lines" in said
     assert "“東”, “京” are played" in said
-    assert remark((), "") == ""
-    assert "and 2 more" in remark("abcde", "")
+    assert remark((), ()) == ""
+    assert "and 2 more" in remark("abcde", ())
+
+
+def test_all_scripts_that_are_not_read_are_named() -> None:
+    assert "does not read Cyrillic or Greek:" in remark(["да", "ναι"], ["Cyrillic", "Greek"])
+    assert "does not read Thai, Cyrillic or Greek:" in remark(["да"], ["Thai", "Cyrillic", "Greek"])
+    assert "does not read all of the words:" in remark(["?"], [])
+
+
+def test_signs_do_not_keep_a_line_from_being_sung() -> None:
+    score = melody(note("love", 0, 1), note("♪", 1, 2), note("you", 2, 3), note("♪", 5, 6))
+    assert [one.lyric for one in singable(score, str.isascii).notes] == ["love", "♪", "you"]
+    assert singable(score, str.isascii).unsung == ()
 
 
 def test_words_are_judged_whole() -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from engine.sketch.voice.script import missing_script, singable
+from engine.sketch.voice.script import missing_scripts, singable
 
 
 @pytest.mark.parametrize("text", ["Hello", "99", "naïve", "don't", "rock 'n' roll", "ÉTÉ", "love 愛"])
@@ -18,15 +18,17 @@ def test_other_scripts_and_mere_signs_are_not(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "script"),
+    ("text", "scripts"),
     [
-        ("Hello 99!", ""),
-        ("你好", "Chinese characters"),
-        ("Привет, world", "Cyrillic"),
-        ("ひらがな", "Japanese"),
-        ("안녕", "Korean"),
-        ("გამარჯობა", "Georgian"),
+        ("Hello 99!", ()),
+        ("你好", ("Chinese characters",)),
+        ("Привет, world", ("Cyrillic",)),
+        ("ひらがな", ("Japanese",)),
+        ("愛の歌", ("Japanese",)),
+        ("안녕", ("Korean",)),
+        ("გამარჯობა", ("Georgian",)),
+        ("Привет 世界", ("Cyrillic", "Chinese characters")),
     ],
 )
-def test_the_missing_script_has_a_readers_name(text: str, script: str) -> None:
-    assert missing_script(text) == script
+def test_missing_scripts_have_readers_names(text: str, scripts: tuple[str, ...]) -> None:
+    assert missing_scripts(text) == scripts
