@@ -75,7 +75,22 @@ _WEEK: Final = {
     "Sat": "Saturday",
     "Sun": "Sunday",
 }
-_MONTHS: Final = "Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec"
+_YEAR: Final = {
+    "Jan": "January",
+    "Feb": "February",
+    "Mar": "March",
+    "Apr": "April",
+    "May": "May",
+    "Jun": "June",
+    "Jul": "July",
+    "Aug": "August",
+    "Sep": "September",
+    "Sept": "September",
+    "Oct": "October",
+    "Nov": "November",
+    "Dec": "December",
+}
+_MONTHS: Final = "|".join(_YEAR)
 _WRITTEN_SHORT: Final = {
     "n/a": "N.A.",
     "N/A": "N.A.",
@@ -94,6 +109,14 @@ def _weekday(match: re.Match[str]) -> str:
     return _WEEK[match["day"]]
 
 
+def _month(match: re.Match[str]) -> str:
+    return _YEAR[match["month"]]
+
+
+def _months(match: re.Match[str]) -> str:
+    return f"{_YEAR[match['from']]}{GLUE}to{GLUE}{_YEAR[match['to']]}"
+
+
 def _in_full(match: re.Match[str]) -> str:
     return _WRITTEN_SHORT[match[0]].replace("_", GLUE)
 
@@ -108,6 +131,12 @@ ABBREVIATIONS: Final[tuple[Rule, ...]] = (
     rule(rf"(?<![\w./])(?:{alternatives(_WRITTEN_SHORT)})(?![\w/])", _in_full),
     rule(r"(?<![\w.])p\.(?P<gap>\s?)(?=\d)", lambda match: f"page{match['gap'] or GLUE}"),
     rule(r"(?<![\w.])ca?\.(?P<gap>\s?)(?=\d{3,4}\b)", lambda match: f"circa{match['gap'] or GLUE}"),
+    rule(
+        r"(?<![\w.])(?P<e>[Ee])xt\.(?P<gap>\s?)(?=\d)",
+        lambda match: f"{match['e']}xtension{match['gap'] or GLUE}",
+    ),
+    rule(rf"(?<![\w.])(?P<from>{_MONTHS})\.?[–-](?P<to>{_MONTHS})\b", _months),
+    rule(rf"(?<![\w.])(?P<month>{_MONTHS})\.?(?= \d{{4}}(?!\w|,\d))", _month),
     rule(r"(?<![\w.])etc\.(?=[,;:])", "etc"),
     rule(r"(?<![\w.])(?P<day>Tues?|Thu(?:rs?)?|Fri)(?![\w.'’-])", _weekday),
     rule(

@@ -17,6 +17,8 @@ _SIGNS: Final = {
     "⇒": "to",
     "−": "minus",
     "№": "number",
+    "♭": "flat",
+    "♯": "sharp",
 }
 _ADDRESS_SIGNS: Final = {
     ".": "dot",
@@ -99,7 +101,7 @@ def drawn(letter: str) -> bool:
         return False
     kind = unicodedata.category(letter)
     if kind in ("So", "Sk"):
-        return ord(letter) >= 0x2100 and letter not in "℃℉№™"
+        return ord(letter) >= 0x2100 and letter not in "℃℉№™♭♯"
     return kind in ("Cc", "Cf", "Co", "Cn", "Cs", "Mn", "Me")
 
 

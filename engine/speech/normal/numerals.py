@@ -81,6 +81,7 @@ _UNITS: Final = {
 _AFTER_A_SPACE: Final = {"s": "second", "t": "ton"}  # "1990s" are no seconds
 _IRREGULAR: Final = {"foot": "feet", "square foot": "square feet", "square inch": "square inches"}
 _PER: Final = {"h": "hour", "s": "second", "min": "minute", "day": "day", **_UNITS}
+_SHORT: Final = {"mo": "month", "yr": "year", "wk": "week", "hr": "hour", "min": "minute"}
 _FRACTIONS: Final = {
     "½": "a half",
     "⅓": "a third",
@@ -187,7 +188,10 @@ def _mixed(match: re.Match[str]) -> str:
 
 def _fraction(match: re.Match[str]) -> str:
     name = glued(_FRACTIONS[match["part"]])
-    return f"{match['whole']}{GLUE}and{GLUE}{name}" if match["whole"] else re.sub(r"^an?\b", "one", name)
+    apart = GLUE if match.string[match.end() : match.end() + 1].isalnum() else ""
+    if match["whole"]:
+        return f"{match['whole']}{GLUE}and{GLUE}{name}{apart}"
+    return re.sub(r"^an?\b", "one", name) + apart
 
 
 def _grouped(match: re.Match[str]) -> str:
@@ -222,11 +226,26 @@ def _inched(match: re.Match[str]) -> str:
     return f"{match['gap'] or match['near'] or match['far'] or GLUE}inches"
 
 
+def _each(match: re.Match[str]) -> str:
+    return f"{GLUE}per{GLUE}{_SHORT.get(match['per'], match['per'])}"
+
+
+def _lasting(match: re.Match[str]) -> str:
+    hours, minutes = _measured(match["hours"], "hour"), _measured(match["minutes"], "minute")
+    return f"{match['hours']}{GLUE}{hours}{match['gap'] or GLUE}{int(match['minutes'])}{GLUE}{minutes}"
+
+
 def _ordered(match: re.Match[str]) -> str:
     return f"{match['year']}-{int(match['month']):02}-{int(match['day']):02}"
 
 
 NUMERALS: Final[tuple[Rule, ...]] = (
+    rule(r"(?<!\w)[-−](?=[$£€¥]\d)", "minus_"),
+    rule(r"(?P<sign>[$£€¥])[-−](?=\d)", r"minus_\g<sign>"),
+    rule(r"(?<=\d)/(?P<per>month|mo|year|yr|week|wk|day|night|hour|hr|min|minute|person)(?!\w)", _each),
+    rule(r"(?<![\w.])(?P<hours>\d{1,2})h(?P<gap>\s?)(?P<minutes>[0-5]?\d)m(?:in)?(?!\w)", _lasting),
+    rule(r"(?<![\w.$£€])(?P<number>\d+\.\d+|\d{0,2}[1-9])s(?![\w'’])", r"\g<number>_seconds"),
+    rule(r"(?<![\w:.])(?P<hour>\d{1,2})\.(?P<minute>[0-5]\d)(?P<gap>\s)?(?P<half>[AaPp])\.?[Mm]\b\.?", _time),
     rule(r"(?<![\w.,])\d{15,}(?![\w,.]\d)|(?<![\w.,])\d{1,3}(?:,\d{3}){5,}(?!\d)", _digits),
     rule(r"(?<![\w.,])\d{1,3}(?:(?: \d{3}){2,5}| 000)(?![\w.,]*\w)", _grouped),
     rule(r"\b(?P<year>\d{4})/(?P<month>\d{1,2})/(?P<day>\d{1,2})\b", _ordered),

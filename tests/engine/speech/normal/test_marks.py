@@ -28,7 +28,7 @@ SAID = {
     "‘twas": "‘twas",
     "π and απ": "pi and απ",
     "a ≤ b": "a is at most b",
-    "№5 in F# and C#": "number 5 in F sharp and C sharp",
+    "№5 in F# and C#, B♭": "number 5 in F sharp and C sharp, B flat",
 }
 
 
