@@ -24,7 +24,7 @@ Latents = NDArray[np.float32]
 class Expected:
     """A phase that work is to pass through and its size; `source` says where the size is from.
 
-    `score`: from the length of the score; `history`: from earlier songs; `budget`: the most it can be.
+    `score`: from what was sent, such as the score; `history`: from earlier songs; `budget`: the most it can be.
     """
 
     phase: str

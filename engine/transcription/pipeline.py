@@ -91,7 +91,7 @@ class WhisperTranscription:
 
     def stages(self, request: TranscriptionRequest, seconds: float) -> list[Expected]:
         """One phase, its size the seconds of audio."""
-        return [Expected(LISTENING, seconds)]
+        return [Expected(LISTENING, seconds, "score")]
 
     def unload(self) -> None:
         """Close the model and the detector."""

@@ -26,7 +26,7 @@ PACE_FROM = 0.1
 """Fraction of a phase from which its own pace is trusted."""
 
 SOURCES = ("score", "history", "budget")
-"""Where the size of work is from, the surest first: the score's length, earlier songs, the most it can be."""
+"""Where the size of work is from, the surest first: what was sent (such as a score), earlier songs, the most it can be."""
 
 PRIOR = "prior"
 """What an estimate says instead while its rates were not measured here."""

@@ -185,7 +185,7 @@ def test_the_model_describes_itself(model: WhisperTranscription) -> None:
     )
     assert (told["languages"], told["tasks"]) == (["en"], ["transcribe"])
     assert model.rates_id == "whisper-tiny.en cpu int8"
-    assert model.stages(TranscriptionRequest(), 90.0) == [Expected("listening", 90.0)]
+    assert model.stages(TranscriptionRequest(), 90.0) == [Expected("listening", 90.0, "score")]
 
 
 def test_a_folder_without_a_model_is_refused(tmp_path: Path) -> None:

@@ -23,7 +23,9 @@ TUNE = "X:1\nM:4/4\nL:1/4\nQ:1/4=240\nK:C\nCDEF|GABc|cBAG|FEDC|\n"
 
 
 def test_a_song_has_the_sections_asked_for_and_a_replay_beside_its_audio(studio: Product) -> None:
-    id = studio.made("/synth", style="fast folk, 200 BPM", lyrics=LYRICS, output_format="wav16", duration=30)
+    id = studio.made(
+        "/synth", style="instrumental fast folk, 200 BPM", lyrics=LYRICS, output_format="wav16", duration=12
+    )
     replay_part, audio_part = studio.parts_of(id)
     replay = json.loads(bytes(replay_part.get_payload(decode=True)))
     samples, rate = decode(io.BytesIO(bytes(audio_part.get_payload(decode=True))))

@@ -3,6 +3,7 @@
 import io
 import json
 import logging
+import struct
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager
 from typing import BinaryIO
@@ -258,6 +259,53 @@ def test_a_recording_that_proves_damaged_fails_its_job(
     assert "send the whole file again" in job["error"]
     (line,) = [record for record in caplog.records if record.levelno >= logging.WARNING]
     assert line.getMessage() == f"Job {job_id[:6]}… (transcribe) failed: invalid_field."
+
+
+def wav(
+    *, channels: int = 1, bits: int = 16, told: int | None = None, kind: int = 1, sound: bytes = bytes(3200)
+) -> bytes:
+    """A WAV whose header says what it is told to, over a tenth of a second of silence."""
+    block, size = channels * bits // 8, len(sound) if told is None else told
+    form = struct.pack("<HHIIHH", kind, channels, 16_000, 16_000 * block, block % 2**16, bits)
+    head = b"RIFF" + struct.pack("<I", (36 + size) % 2**32) + b"WAVEfmt " + struct.pack("<I", 16)
+    return head + form + b"data" + struct.pack("<I", size) + sound
+
+
+@pytest.mark.parametrize(
+    "recording",
+    [
+        wav(channels=0),
+        wav(channels=65_535),
+        wav(bits=0),
+        wav(told=6400),
+        wav()[:1000],
+        wav()[:20],
+        b"RIFF",
+        b"no sound at all",
+    ],
+)
+def test_a_file_whose_header_cannot_be_true_is_refused_at_once(listener: Product, recording: bytes) -> None:
+    answer = listener.client.post(
+        "/transcribe", content=recording, headers={"Content-Type": "application/octet-stream"}
+    )
+    told = answer.json()
+    assert (answer.status_code, told["code"], told["field"]) == (400, "invalid_field", "audio")
+    assert "send" in told["error"]
+
+
+@pytest.mark.parametrize("told", [2**31 - 2, 2**32 - 1])
+def test_a_wav_that_does_not_tell_its_length_is_taken(listener: Product, told: int) -> None:
+    answer = listener.client.post(
+        "/transcribe", content=wav(told=told), headers={"Content-Type": "audio/wav"}
+    )
+    assert answer.status_code == 202
+    assert listener.finish(answer.json()["id"])["status"] == "done"
+
+
+def test_samples_that_are_no_numbers_are_silence() -> None:
+    sound = np.full(1600, np.nan, np.float32).tobytes()
+    with listening(io.BytesIO(wav(kind=3, bits=32, sound=sound))) as stream:
+        assert np.array_equal(np.concatenate(list(stream.blocks)), np.zeros(1600))
 
 
 def test_the_header_is_read_in_a_place_for_uploads(
