@@ -167,7 +167,7 @@ def _number(value: list[float] | float) -> float:
 def main() -> int:
     """Measure in turns, then weigh."""
     full = is_full(__doc__ or "")
-    report = begin("transcription", f"{CORES} cores; speed the best of the rounds")
+    report = begin("transcription", f"{CORES} cores; medians of the rounds")
     turned = in_a_process("turns", str(7 if full else 3))
     samples = {name: value for name, value in turned.items() if isinstance(value, list)}
     weighed = weights(HOUR_SECONDS if full else LONG_SECONDS)
@@ -178,8 +178,8 @@ def rows(samples: dict[str, list[float]], weighed: dict[str, float]) -> Iterable
     """The table."""
     yield Row("length of the recording", samples["length"][0], "s")
     for name in (PRODUCT, BARE, by_processor(PRODUCT), by_processor(BARE)):
-        yield Row(name, max(samples[name]), "x real time", BARS.get(name))
-    yield Row("of the bare network's speed", max(samples[PRODUCT]) / max(samples[BARE]), "x")
+        yield Row(name, median(samples[name]), "x real time", BARS.get(name))
+    yield Row("of the bare network's speed", median(samples[PRODUCT]) / median(samples[BARE]), "x")
     yield Row("word errors", samples[f"{PRODUCT}, word errors"][0], "%", BARS["word errors"])
     yield Row("word errors of the bare network", samples[f"{BARE}, word errors"][0], "%")
     yield Row("weight above import, one minute", weighed["short weight"], "MB")

@@ -43,7 +43,11 @@ def separation(portraits: Portraits, genres: Sequence[str]) -> float:
 
 
 def on_a_map(portraits: Portraits) -> Portraits:
-    """Two coordinates of each song (songs, 2): the directions in which songs differ most (Pearson, 1901)."""
+    """Two coordinates of each song (songs, 2): the directions in which songs differ most (Pearson, 1901).
+
+    Either sign of a direction is as right; the first song is on its left or lower side.
+    """
     places = standardised(portraits)
     _, _, axes = np.linalg.svd(places - places.mean(axis=0), full_matrices=False)
-    return np.asarray(places @ axes[:2].T)
+    found = places @ axes[:2].T
+    return np.asarray(np.where(found[0] > 0, -found, found))

@@ -3,6 +3,7 @@
 import io
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
 import numpy as np
@@ -22,7 +23,9 @@ from engine.transcription_request import TranscriptionRequest
 
 TRACKED_HZ: Final = 24_000
 SHORTEST_NOTE_SECONDS: Final = 0.15
+LISTENED_SECONDS: Final = 60.0
 GAP_SECONDS: Final = 0.7
+RECORDING: Final = Path(__file__).parents[2] / "tests" / "data" / "speech" / "two_cities.opus"
 LOUD: Final = 0.02  # of a phrase's peak: where it begins
 
 
@@ -36,10 +39,7 @@ class Track:
 
 def tracked(song: Song) -> Track:
     """The pitch of the song's voice alone."""
-    voice = song.performance.voice
-    if voice is None:
-        raise ValueError(f"nobody sings in this {song.genre}")
-    return Track(*pitch(np.asarray(soxr.resample(voice, RATE_HZ, TRACKED_HZ), np.float32), TRACKED_HZ))
+    return Track(*pitch(np.asarray(soxr.resample(song.voice, RATE_HZ, TRACKED_HZ), np.float32), TRACKED_HZ))
 
 
 def cents_off(song: Song, track: Track) -> NDArray[np.float64]:
@@ -70,14 +70,20 @@ def listened(model: TranscriptionModel, samples: NDArray[np.float32], rate: int)
     return model.transcribe(file, TranscriptionRequest(language="en"), Uncontrolled())
 
 
-def understood(model: TranscriptionModel, song: Song) -> tuple[Match, Match]:
-    """How the song's words are understood from the voice alone, and from the mix."""
-    voice = song.performance.voice
-    if voice is None:
-        raise ValueError(f"nobody sings in this {song.genre}")
-    level = np.asarray(0.5 * voice / max(1e-6, float(np.abs(voice).max())), np.float32)
-    alone = listened(model, level, RATE_HZ).text
-    return match(song.lyrics, alone), match(song.lyrics, listened(model, song.samples, RATE_HZ).text)
+def understood(model: TranscriptionModel, song: Song) -> Match:
+    """How the words of the song's first minute are understood in the mix."""
+    return _understood(model, song, song.samples)
+
+
+def understood_alone(model: TranscriptionModel, song: Song) -> Match:
+    """The same of the voice alone."""
+    level = np.asarray(0.5 * song.voice / max(1e-6, float(np.abs(song.voice).max())), np.float32)
+    return _understood(model, song, level)
+
+
+def _understood(model: TranscriptionModel, song: Song, samples: NDArray[np.float32]) -> Match:
+    heard = listened(model, samples[: int(LISTENED_SECONDS * RATE_HZ)], RATE_HZ)
+    return match(song.lyrics(LISTENED_SECONDS), heard.text)
 
 
 def spoken(model: SpeechModel, text: str) -> NDArray[np.float32]:
@@ -89,6 +95,13 @@ def spoken(model: SpeechModel, text: str) -> NDArray[np.float32]:
 def talk_understood(speaker: SpeechModel, listener: TranscriptionModel) -> Match:
     """How three hundred varied words are understood that were said and written down again."""
     return match(TALK, listened(listener, spoken(speaker, TALK), speaker.sample_rate_hz).text)
+
+
+def recording_understood(listener: TranscriptionModel) -> Match:
+    """How a recording of a person is understood: the first sentence of a novel, read in 44 s."""
+    with RECORDING.open("rb") as file:
+        heard = listener.transcribe(file, TranscriptionRequest(language="en"), Uncontrolled())
+    return match(RECORDING.with_suffix(".txt").read_text("utf-8"), heard.text)
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from engine.sketch.voice.singer import Singer
 from engine.speech.phonemes import Phonemiser
 
 RATE_HZ: Final = 48_000
-SONG_SECONDS: Final = 80.0  # two verses and two choruses
+SONG_SECONDS: Final = 100.0  # two verses and two choruses, whole in most genres
 PORTRAIT_SECONDS: Final = 40.0  # what tells a genre is heard by then
 GENRES: Final = (
     "folk",
@@ -73,9 +73,15 @@ class Song:
         return spectrogram(one_channel(self.samples))
 
     @property
-    def lyrics(self) -> str:
-        """The words that are sung, in order."""
-        return " ".join(word.text for word in self.performance.words)
+    def voice(self) -> NDArray[np.float32]:
+        """The singer alone (N,) at 48 kHz. Raises ValueError where nobody sings."""
+        if self.performance.voice is None:
+            raise ValueError(f"nobody sings in this {self.genre}")
+        return self.performance.voice
+
+    def lyrics(self, seconds: float) -> str:
+        """The words that are sung within so many seconds, in order."""
+        return " ".join(word.text for word in self.performance.words if word.end <= seconds)
 
 
 class Studio:

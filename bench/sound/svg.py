@@ -51,6 +51,13 @@ class Picture:
             f'fill="{colour}">{escape(words)}</text>'
         )
 
+    def upright(self, x: float, y: float, words: str, size: int = 11) -> None:
+        """Words that are read upwards, whose middle is at the place."""
+        self._elements.append(
+            f'<text x="{x:.1f}" y="{y:.1f}" transform="rotate(-90 {x:.1f} {y:.1f})" font-family="sans-serif" '
+            f'font-size="{size}" text-anchor="middle" fill="{INK}">{escape(words)}</text>'
+        )
+
     def written(self) -> str:
         """The file's content."""
         head = (
@@ -111,8 +118,8 @@ class Axes:
                 run = []
 
 
-def shade(share: float) -> str:
-    """White for 0, dark blue for 1, and what lies between."""
-    kept = min(max(share, 0.0), 1.0)
-    red, green, blue = (round(255 + (dark - 255) * kept) for dark in (16, 54, 110))
+def mixed(colour: tuple[int, int, int], share: float) -> str:
+    """White for 0, the colour for 1, and what lies between, in 32 steps."""
+    kept = round(32 * min(max(share, 0.0), 1.0)) / 32
+    red, green, blue = (round(255 + (full - 255) * kept) for full in colour)
     return f"#{red:02x}{green:02x}{blue:02x}"

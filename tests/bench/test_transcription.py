@@ -9,8 +9,8 @@ from bench.transcription import BARE, PRODUCT, by_processor, rows, write_long
 
 SAMPLES = {
     "length": [100.0],
-    PRODUCT: [11.0, 12.5],
-    BARE: [25.0, 20.0],
+    PRODUCT: [11.0, 12.5, 14.0],
+    BARE: [25.0, 20.0, 30.0],
     by_processor(PRODUCT): [13.0],
     by_processor(BARE): [26.0],
     f"{PRODUCT}, word errors": [1.5],

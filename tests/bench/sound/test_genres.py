@@ -36,3 +36,9 @@ def test_a_map_keeps_crowds_together() -> None:
     drawn = on_a_map(songs)
     assert drawn.shape == (12, 2)
     assert separation(drawn, names) > 5
+
+
+def test_a_map_is_not_turned_by_chance() -> None:
+    songs, _ = crowd(0.1)
+    assert (on_a_map(songs)[0] <= 0).all()
+    assert on_a_map(songs) == pytest.approx(on_a_map(songs.copy(order="F")))

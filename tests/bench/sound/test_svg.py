@@ -4,7 +4,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from bench.sound.svg import GROUND, Axes, Picture, shade
+from bench.sound.svg import GROUND, Axes, Picture, mixed
 
 
 def test_a_picture_has_its_own_ground_and_keeps_words_as_they_are() -> None:
@@ -39,4 +39,14 @@ def test_a_curve_is_broken_at_gaps() -> None:
     ("share", "colour"), [(0.0, "#ffffff"), (1.0, "#10366e"), (-1.0, "#ffffff"), (2.0, "#10366e")]
 )
 def test_shades_go_from_white_to_dark(share: float, colour: str) -> None:
-    assert shade(share) == colour
+    assert mixed((16, 54, 110), share) == colour
+
+
+def test_shades_hardly_apart_are_the_same() -> None:
+    assert mixed((16, 54, 110), 0.5) == mixed((16, 54, 110), 0.501)
+
+
+def test_words_can_be_read_upwards() -> None:
+    picture = Picture(100, 50, "")
+    picture.upright(10, 20, "loudness")
+    assert 'transform="rotate(-90 10.0 20.0)"' in picture.written()
