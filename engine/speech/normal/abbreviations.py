@@ -19,6 +19,9 @@ _DIAERESIS: Final = {
     "oö": "o-o",
     "façade": "facade",
 }
+_AFTER_A_STREET: Final = (  # and after no saint
+    "The|He|She|It|We|They|I|You|My|His|Her|Our|This|That|There|In|On|At|But|And|So|Then|When|If|Call|Dr|Mr|Mrs|Ms"
+)
 _ROMAN_TAIL: Final = "II|III|IV|VI|VII|VIII|IX|XI|XII|XIII|XIV|XV|XVI"
 _ORDINAL_TAIL: Final = {"II": "second", "III": "third", "IV": "fourth", "VI": "sixth"}
 _ROMAN: Final = {"I": 1, "V": 5, "X": 10}
@@ -124,6 +127,7 @@ def _in_full(match: re.Match[str]) -> str:
 ABBREVIATIONS: Final[tuple[Rule, ...]] = (
     rule("|".join(_DIAERESIS), _plain_word),
     rule(rf"(?<![\w.])(?P<word>{_WORDS_TOO})\.(?=[\"”’')]*(?: [^\d]|$))", rf"\g<word>{GLUE}."),
+    rule(rf"(?<=[a-z] )St\.(?= (?:{_AFTER_A_STREET})\b)", "Street."),
     rule(r"(?<=[a-z] )Dr\.(?=,|\)| [a-z]|$)", "Drive"),
     rule(r"(?<![\w.])(?:a\.k\.a\.|AKA)(?!\w)", "also_known_as"),
     rule(r"(?<!\S)['’‘][nN]['’‘](?!\S)", "and"),

@@ -139,10 +139,33 @@ def test_a_number_without_a_name_is_said(phonemiser: Phonemiser) -> None:
         ("Pick 1,2,30.", "Pick one, two, thirty."),
         ("It was 2024-13-45.", "It was twenty twenty four, thirteen, forty five."),
         ("We won 3-2.", "We won three to two."),
+        ("It was $5-10.", "It was five to ten dollars."),
+        ("From 1,000–2,500 people.", "From one thousand to two thousand five hundred people."),
     ],
 )
 def test_numbers_side_by_side_are_several(phonemiser: Phonemiser, written: str, spoken: str) -> None:
     assert sounds(phonemiser, written) == sounds(phonemiser, spoken)
+
+
+@pytest.mark.parametrize(
+    ("written", "spoken"),
+    [
+        ("My iPhone 15 has USB-C.", "My eye phone fifteen has U.S.B. C."),
+        ("A 4x4 truck, open 24/7.", "A four by four truck, open twenty four seven."),
+        ("It cost $3.5M in the '90s.", "It cost three point five million dollars in the nineties."),
+        ("I ran 10k at 3-4 pm.", "I ran ten thousand at three to four P.M."),
+        ("See p. 12 on Tue.", "See page twelve on Tuesday."),
+        ("On St. Paul St. Dr. Dr. Lee is No. 5.", "On Saint Paul Street Doctor Doctor Lee is Number five."),
+        ("He is 6'2\" and it is -5 °C.", "He is six foot two and it is minus five degrees Celsius."),
+        ('Add ½ cup to a 10" pan.', "Add one half cup to a ten inch pan."),
+        ("I know C++, C# and .NET.", "I know C. plus plus, C. sharp and dot net."),
+        ("Ask @john, we are #1.", "Ask at john, we are number one."),
+        ("It pays $20/hr.", "It pays twenty dollars per hour."),
+    ],
+)
+def test_everyday_writing_is_said_in_full(phonemiser: Phonemiser, written: str, spoken: str) -> None:
+    heard, wanted = (re.sub("[ ,.]", "", sounds(phonemiser, line)) for line in (written, spoken))
+    assert heard == wanted
 
 
 def test_a_list_of_any_length_is_read(phonemiser: Phonemiser) -> None:

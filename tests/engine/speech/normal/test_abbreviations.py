@@ -11,6 +11,7 @@ SAID = {
     "round the Sun.": "round the Sun .",
     "on Oak Dr., then": "on Oak Drive, then",
     "Dr. Smith": "Dr. Smith",
+    "on Main St. We left St. Paul": "on Main Street. We left St. Paul",
     "John Smith III spoke": "John Smith the third spoke",
     "World War II, Title IX": "World War 2, Title 9",
     "II. Introduction": "2. Introduction",
