@@ -20,6 +20,7 @@ from tests.architecture.test_dockerfile import instructions, last_stage
 from tests.architecture.test_requirements import is_collected
 
 HERE = "tests/architecture/test_docs_commands.py"
+SOUND = "tests/architecture/test_sound_document.py"
 SUNG = "tests/test_first_song.py::test_the_example_of_the_readme_gives_a_song_with_the_asked_sections"
 SHOWN = "tests/test_first_song.py::test_the_command_line_of_the_readme_sings_and_shows_the_server"
 WRITTEN = "tests/test_first_song.py::test_what_the_readme_says_is_written_down_again"
@@ -62,6 +63,8 @@ CHECKED_BY = {
     "curl -sS -o song.mp3 'http://127.0.0.1:8000/job?id=ID&result=1&track=0'": SUNG,
     ".venv/bin/yue2-studio sing --style 'slow waltz, 84 BPM, piano' --lyrics-file words.txt -o song.flac": SHOWN,
     ".venv/bin/yue2-studio status": SHOWN,
+    ".venv/bin/pip install -c constraints.txt psutil": f"{SOUND}::test_what_the_page_says_to_install_is_pinned",
+    ".venv/bin/python -m bench.sound": f"{SOUND}::test_the_program_needs_nothing_but_the_server",
     "python3 -c 'import secrets; print(secrets.token_hex(24))'": f"{HERE}::test_a_key_made_as_shown_is_taken",
     "docker build -t yue2-studio .": f"{HERE}::test_the_image_takes_what_docker_is_given",
     "docker build -t yue2-studio:gpu --build-arg EXTRAS=yue2 .": f"{HERE}::test_the_image_takes_what_docker_is_given",
