@@ -17,7 +17,7 @@ from engine.sketch.form import LONGEST_SECONDS, Form, Passage, Phrase, plan_form
 from engine.sketch.harmony import Cadence, Chord, Key, bar_numerals, read_chord, read_key
 from engine.sketch.lyrics import LyricSection, Syllable, read_lyrics
 from engine.sketch.melody import PLAYED_RANGE, RANGES, Motif, chord_positions, draw_motif, pitch_line, spelled
-from engine.sketch.rhythm import EIGHTH, Grid, lengths, onsets
+from engine.sketch.rhythm import EIGHTH, Grid, anticipated, lengths, onsets
 from engine.sketch.style import Style, read_style
 
 KEYS = {
@@ -45,7 +45,7 @@ class Music:
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What holds for the whole song; dice are drawn by purpose, so that one choice does not disturb another."""
+    """What holds for the whole song; each genre and purpose has dice of its own, so that no choice disturbs another."""
 
     style: Style
     key: Key
@@ -54,7 +54,7 @@ class Setting:
 
     def dice(self, purpose: str) -> Random:
         """A fresh source of chance for one purpose."""
-        return Random(f"{self.seed}:{purpose}")
+        return Random(f"{self.seed}:{self.style.genre.name}:{purpose}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +126,7 @@ def left_out(
 
 
 def _grid(style: Style) -> Grid:
-    return Grid(style.meter, style.tempo_bpm, style.genre.shape.flowing)
+    return Grid(style.meter, style.tempo_bpm, style.genre.shape.flowing, style.genre.offbeat)
 
 
 def _sections(style: Style, lyrics: str, check: Check) -> tuple[LyricSection, ...]:
@@ -163,7 +163,7 @@ def _slowed(score: Score) -> Score:
 
 
 def _key(style: Style, seed: int) -> Key:
-    return read_key(style.key or Random(f"{seed}:key").choice(KEYS[style.mode]))
+    return read_key(style.key or Random(f"{seed}:{style.genre.name}:key").choice(KEYS[style.mode]))
 
 
 def _music(kind: str, setting: Setting) -> Music:
@@ -178,7 +178,7 @@ def _music(kind: str, setting: Setting) -> Music:
     height = HEIGHTS.get(kind, 0.45)
     motifs = [draw_motif(dice, setting.grid, height) for _ in range(max(IDEA_ORDER) + 1)]
     if kind == "chorus":  # one rhythm throughout makes the hook
-        motifs = [replace(motif, weights=motifs[0].weights) for motif in motifs]
+        motifs = [replace(motif, weights=motifs[0].weights, pushes=motifs[0].pushes) for motif in motifs]
     return Music(dice.choice(progressions.get(kind, choices.verse)), tuple(motifs), dice.randint(5, 8))
 
 
@@ -232,6 +232,7 @@ def _line(
     starts = onsets(
         grid, len(words), place.bars, motif.weights, upbeat=phrase.upbeat, closing=closing, stresses=stresses
     )
+    starts = anticipated(grid, starts, motif.pushes, closing=closing)
     joined = [not syllable.ends_word for syllable in phrase.syllables]
     spans = lengths(grid, starts, place.bars, hold=place.cadence == "end", joined=joined)
     goal = key.tonic if place.cadence in ("full", "end") else ""

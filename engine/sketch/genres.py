@@ -65,6 +65,7 @@ class Genre:
     mode: Mode = "major"
     meter: Meter = (4, 4)
     shape: Shape = SONG
+    offbeat: float = 0.0  # share of beats that the melody anticipates
 
 
 def _band(lead: str, comp: str, pad: str = "", bass: str = "", drums: str = "") -> Band:
@@ -173,6 +174,7 @@ GENRES: tuple[Genre, ...] = (
         JAZZ_MAJOR,
         JAZZ_MINOR,
         shape=AABA,
+        offbeat=0.5,
     ),
     Genre(
         "blues",
@@ -193,6 +195,7 @@ GENRES: tuple[Genre, ...] = (
         BOSSA_MAJOR,
         BOSSA_MINOR,
         shape=AABA,
+        offbeat=0.7,
     ),
     Genre(
         "latin",
@@ -203,6 +206,7 @@ GENRES: tuple[Genre, ...] = (
         CLASSICAL_MAJOR,
         CLASSICAL_MINOR,
         "minor",
+        offbeat=0.5,
     ),
     Genre(
         "reggae",
@@ -212,6 +216,7 @@ GENRES: tuple[Genre, ...] = (
         _band("trumpet", "organ", "", "finger bass", "standard kit"),
         REGGAE_MAJOR,
         REGGAE_MINOR,
+        offbeat=0.5,
     ),
     Genre(
         "country",
@@ -233,6 +238,7 @@ GENRES: tuple[Genre, ...] = (
         HIP_HOP_MINOR,
         "minor",
         shape=LOOPS,
+        offbeat=0.4,
     ),
     Genre(
         "soul",
@@ -243,6 +249,7 @@ GENRES: tuple[Genre, ...] = (
         FUNK_MAJOR,
         FUNK_MINOR,
         shape=GENTLE,
+        offbeat=0.4,
     ),
     Genre(
         "funk",
@@ -252,6 +259,7 @@ GENRES: tuple[Genre, ...] = (
         _band("brass", "electric piano", "strings", "finger bass", "standard kit"),
         FUNK_MAJOR,
         FUNK_MINOR,
+        offbeat=0.6,
     ),
     Genre(
         "electronic",
@@ -275,6 +283,7 @@ GENRES: tuple[Genre, ...] = (
         CLUB_MINOR,
         "minor",
         shape=CLUB,
+        offbeat=0.3,
     ),
     Genre(
         "ambient",

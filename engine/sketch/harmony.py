@@ -23,6 +23,7 @@ READABLE = MappingProxyType(  # names whose signature has more than seven signs,
 )  # fmt: skip
 NUMERAL = re.compile(r"([b#]?)([IViv]+)(.*)")
 LEADING_HOME = frozenset(["V", "IV", "VII", "bVII"])
+BLUES_BARS = 12  # of a progression that comes home by itself, in its last bar but one
 DEGREES = ("i", "ii", "iii", "iv", "v", "vi", "vii")
 SHAPES: Mapping[str, tuple[str, tuple[tuple[int, int], ...]]] = MappingProxyType(
     # What follows the root in the symbol, and the tones as (letters, semitones) above the root.
@@ -109,7 +110,7 @@ def bar_numerals(progression: str, bars: int, cadence: Cadence, mode: Mode) -> l
     """Numerals for `bars` bars of a repeated progression.
 
     `full` closes on the progression's tonic after a dominant (or what leads home already), `end` on the plain tonic
-    triad, `half` stops on the dominant, `open` leaves the progression as it is.
+    triad, `half` stops on the dominant, `open` leaves the progression as it is. Twelve bars of blues close as they are.
     """
     cycle = progression.split()
     plain = "i" if mode == "minor" else "I"
@@ -120,6 +121,7 @@ def bar_numerals(progression: str, bars: int, cadence: Cadence, mode: Mode) -> l
         numerals[-1] = dominant
     if cadence in ("full", "end"):
         numerals[-1] = plain if cadence == "end" else tonic
-        if bars > 1 and numeral_root(numerals[-2]) not in LEADING_HOME:
+        closed = len(cycle) == BLUES_BARS and bars % BLUES_BARS == 0
+        if bars > 1 and not closed and numeral_root(numerals[-2]) not in LEADING_HOME:
             numerals[-2] = dominant
     return numerals

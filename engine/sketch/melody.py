@@ -39,6 +39,7 @@ class Motif:
     shape: int
     height: float  # the middle of the line within the range, 0 to 1
     swing: float  # how far the shape leads from it, in positions
+    pushes: tuple[bool, ...] = ()  # by beat: whether it is anticipated
 
 
 def draw_motif(dice: Random, grid: Grid, height: float) -> Motif:
@@ -54,6 +55,7 @@ def draw_motif(dice: Random, grid: Grid, height: float) -> Motif:
         shape=dice.randrange(len(SHAPES)),
         height=height + dice.uniform(-0.06, 0.06),
         swing=dice.uniform(2.0, 4.0),
+        pushes=tuple(dice.random() < grid.offbeat for _ in range(2 * grid.bar // grid.beat)),
     )
 
 

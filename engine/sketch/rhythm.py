@@ -11,6 +11,7 @@ from engine.sketch.vocabulary import Meter
 
 STEPS_PER_WHOLE = 16
 EIGHTH = 2
+MOST_MOVED = 3  # syllables that an anticipation moves
 SINGING_RATE = 3.0  # syllables a second that come easily
 FASTEST_RATE = 4.5  # syllables a second before a line is given more bars
 FLOWING_RATE = 6.5  # of a rapper's line
@@ -52,12 +53,14 @@ _Line = tuple[float, tuple[int, ...]]  # how well places are chosen, and the pla
 class Grid:
     """A meter at a tempo; `anchors` are the strong places of a bar, where the melody meets the harmony.
 
-    `flowing` lines are dense: they run in sixteenths up to the bar's last beat.
+    `flowing` lines are dense: they run in sixteenths up to the bar's last beat. `offbeat` is the share of beats
+    that are sung an eighth early, where there is room.
     """
 
     meter: Meter
     tempo_bpm: float
     flowing: bool = False
+    offbeat: float = 0.0
 
     @property
     def bar(self) -> int:
@@ -158,6 +161,25 @@ def onsets(
     begin = _first_place(grid, last, count - len(tail), slot, lead=lead) if stresses else 0
     places = range(begin + slot * lead, last, slot)
     return [*_placed(grid, pulls[: count - len(tail)], places, weights, last), *tail]
+
+
+def anticipated(grid: Grid, starts: Sequence[int], pushes: Sequence[bool], *, closing: bool) -> list[int]:
+    """The onsets with those on the beats that `pushes` names, beat by beat, an eighth early: syncopation.
+
+    Only in meters of quarters; up to two syllables right before move along where those keep an eighth that are before
+    these. The last syllable of a closing phrase stays.
+    """
+    moved = list(starts)
+    if grid.beat != 2 * EIGHTH or not pushes:
+        return moved
+    for place in range(1, len(starts) - closing):
+        beat, inside = divmod(starts[place], grid.beat)
+        if not inside and pushes[beat % len(pushes)]:
+            for first in range(place, max(place - MOST_MOVED, 0), -1):
+                if moved[first] - moved[first - 1] >= 2 * EIGHTH:
+                    moved[first : place + 1] = [start - EIGHTH for start in moved[first : place + 1]]
+                    break
+    return moved
 
 
 def _first_place(grid: Grid, last: int, before: int, slot: int, *, lead: bool) -> int:

@@ -116,7 +116,8 @@ def test_the_replay_holds_the_score_unless_there_is_to_be_none(model: SketchMode
 
 
 def test_songs_come_before_their_variations(model: SketchModel) -> None:
-    request = song(style="pop", lyrics=LYRICS, lm_batch_size=2, synth_batch_size=2, duration=6)
+    lyrics = LYRICS + "ships are coming home\n"
+    request = song(style="pop", lyrics=lyrics, lm_batch_size=2, synth_batch_size=2, duration=9)
     tracks = list(model.generate(request, Uncontrolled()))
     assert [(track.replay["lm_seed"], track.replay["seed"]) for track in tracks] == [
         (3, 5),

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.sketch.rhythm import ANCHORS, Grid, lengths, onsets
+from engine.sketch.rhythm import ANCHORS, Grid, anticipated, lengths, onsets
 from engine.sketch.vocabulary import METERS
 
 GRIDS = st.builds(Grid, st.sampled_from(sorted(METERS)), st.floats(40, 220))
@@ -108,3 +108,13 @@ def test_syllables_without_stress_are_short_and_slow_lines_end_sooner() -> None:
     slow = Grid((3, 4), 60)
     weights = [slow.strength(step) for step in range(24)]
     assert onsets(slow, 4, 2, weights, upbeat=False, closing=False)[-1] * slow.step_seconds <= 3 * 0.75
+
+
+def test_beats_are_anticipated_by_an_eighth_where_there_is_room() -> None:
+    grid, every = Grid((4, 4), 100), [True]
+    assert anticipated(grid, [0, 4, 8, 12], every, closing=False) == [0, 2, 6, 10]
+    assert anticipated(grid, [0, 6, 8, 10], every, closing=False) == [0, 4, 6, 10]
+    assert anticipated(grid, [0, 8], every, closing=True) == [0, 8]
+    assert anticipated(grid, [0, 2, 4, 6, 8], every, closing=False) == [0, 2, 4, 6, 8]
+    assert anticipated(grid, [0, 8], [True, True, False], closing=False) == [0, 8]
+    assert anticipated(Grid((6, 8), 100), [0, 6], every, closing=False) == [0, 6]
