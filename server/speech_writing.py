@@ -9,7 +9,7 @@ from engine.control import Check, unchecked
 from engine.speech_model import Spoken
 from engine.speech_request import SpeechRequest
 from engine.words import Word
-from server.work import offered_to_nobody
+from storage.growth import nobody
 
 CHANNELS: Final = 1
 
@@ -28,7 +28,7 @@ def write_speech(
     request: SpeechRequest,
     sink: BinaryIO,
     check: Check = unchecked,
-    written: Callable[[], None] = offered_to_nobody,
+    written: Callable[[], None] = nobody,
 ) -> Voiced:
     """Encode each sentence as soon as it is there, and tell `written` that it is in the sink.
 

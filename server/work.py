@@ -13,6 +13,7 @@ from engine.control import Control
 from engine.song_model import Expected
 from server.jobs.rates import Stage
 from storage.entry import JSON, Part
+from storage.growth import nobody
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,10 +60,6 @@ FOLLOWED: Final = "followed"
 """Where a record tells the content type of a body that can be followed."""
 
 
-def offered_to_nobody() -> None:
-    """Where nobody can follow what is being made."""
-
-
 @dataclass(frozen=True, slots=True)
 class Making:
     """One making of a job's body: where it is written to, who stops it, what it is timed with and who follows it."""
@@ -71,7 +68,7 @@ class Making:
     sink: BinaryIO
     control: Control
     stopwatch: Stopwatch
-    offer: Callable[[], None] = offered_to_nobody  # lets followers read all that lies in the sink by now
+    offer: Callable[[], None] = nobody  # lets followers read all that lies in the sink by now
 
 
 Work = Callable[[Making], Packed]

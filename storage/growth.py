@@ -9,6 +9,10 @@ from storage.entry import Entry
 from storage.pinned import Pinned
 
 
+def nobody(*told: str) -> None:
+    """Who is told of changes where nobody asked to be."""
+
+
 @dataclass(frozen=True, slots=True)
 class Reach:
     """How far a growing body had come at one moment.

@@ -10,14 +10,10 @@ from typing import TYPE_CHECKING
 
 from storage.errors import StorageError
 from storage.folder import full_disk_named, write_all
-from storage.growth import Growth
+from storage.growth import Growth, nobody
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
-
-
-def _nobody() -> None:
-    """Tell nobody."""
 
 
 class StagedFile(io.FileIO):
@@ -36,7 +32,7 @@ class StagedFile(io.FileIO):
         fd: int,
         resize: Callable[[int], None],
         discard: Callable[[], None],
-        grown: Callable[[], object] = _nobody,
+        grown: Callable[[], object] = nobody,
     ) -> None:
         self.id = id
         self.staged_name = name

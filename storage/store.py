@@ -11,7 +11,7 @@ from storage.budget import Budget, Usage
 from storage.entry import JSON, Entry, EntryState, Part
 from storage.errors import NotStored, StoreFull
 from storage.folder import Folder
-from storage.growth import Following, Growth
+from storage.growth import Following, Growth, nobody
 from storage.index import ResultIndex
 from storage.pinned import Pinned
 from storage.staging import StagedFile
@@ -24,10 +24,6 @@ class Lease(Pinned):
     def __init__(self, entry: Entry, fd: int, release: Callable[[], None]) -> None:
         super().__init__(fd, release)
         self.entry = entry
-
-
-def _nobody(id: str) -> None:
-    """Tell nobody."""
 
 
 class ResultStore:
@@ -49,7 +45,7 @@ class ResultStore:
         budget: Budget,
         ttl_seconds: float,
         clock: Callable[[], float],
-        on_growth: Callable[[str], object] = _nobody,
+        on_growth: Callable[[str], object] = nobody,
     ) -> None:
         self._folder = Folder(directory)
         self._index = ResultIndex(budget, ttl_seconds)
