@@ -11,6 +11,7 @@ import pytest
 
 from engine.audio import encode
 from engine.catalogue import Catalogue
+from engine.speech_request import read_speech
 from tests.architecture.documents import ROOT, fenced_lines
 from tests.server.product import Product, product
 from tests.server.sound_doubles import SpeechDouble, TranscriptionDouble
@@ -82,11 +83,11 @@ def _sent(studio: Product, words: list[str], address: str, files: Mapping[str, b
     return str(answer.json()["id"])
 
 
-def test_the_documented_body_is_json() -> None:
+def test_the_documented_body_is_one_that_is_spoken() -> None:
     bodies = [
         json.loads(word)
         for line in fenced_lines(ROOT / "docs" / "api.md", "sh")
         for flag, word in pairwise(shlex.split(line.text))
         if flag == "-d"
     ]
-    assert [set(body) for body in bodies] == [{"text"}]
+    assert [read_speech(body).text for body in bodies] == ["Good morning! It is half past seven."]

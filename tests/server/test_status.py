@@ -1,0 +1,26 @@
+"""What the status snapshot is put together of."""
+
+from pathlib import Path
+
+from server.limits import Slots
+from server.log_ring import LogRing
+from server.parts import assemble
+from server.settings import load
+
+
+def test_places_of_every_kind_are_counted(tmp_path: Path) -> None:
+    parts = assemble(load({"YUE2_RESULT_DIR": str(tmp_path / "jobs")}), LogRing())
+    kinds = {name: slots for name, slots in vars(parts.limits).items() if isinstance(slots, Slots)}
+    assert set(parts.board.held()) == set(kinds)
+    for name, slots in kinds.items():
+        with slots.slot():
+            assert parts.board.held() == {kind: int(kind == name) for kind in kinds}
+
+
+def test_followers_are_told_beside_the_snapshot_whose_keys_are_fixed(tmp_path: Path) -> None:
+    parts = assemble(load({"YUE2_RESULT_DIR": str(tmp_path / "jobs")}), LogRing())
+    http = parts.board.http()
+    assert http["download_limit"] == parts.limits.downloads.total
+    assert "followers" not in http
+    with parts.limits.followers.slot():
+        assert b'yue2_http_held{kind="followers"} 1.0' in parts.metrics.exposition()
