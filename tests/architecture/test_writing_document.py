@@ -100,6 +100,18 @@ def test_the_example_sounds_as_it_is_told() -> None:
         "chorus",
         "outro",
     ]
+    (seconds,) = re.findall(r"It lasts (\d+) seconds", TEXT)
+    assert timeline(score).duration == pytest.approx(int(seconds), abs=1)
+
+
+def test_a_song_of_four_sections_is_as_long_as_told() -> None:
+    section_of_four = "Carry me home again\n" * 4
+    lyrics = f"[Verse]\n{section_of_four}[Chorus]\n{section_of_four}" * 2
+    told = re.search(r"four lines takes about (\d+)\s+seconds", TEXT)
+    assert told is not None
+    assert timeline(compose("folk, 96 BPM", lyrics, 7, DEFAULT_SECONDS)).duration == pytest.approx(
+        int(told[1]), abs=5
+    )
 
 
 def test_the_bound_of_a_score_is_the_real_one() -> None:
