@@ -295,7 +295,7 @@ def test_genres_of_the_offbeat_stress_it() -> None:
 
     def share(style: str) -> float:
         off = list[bool]()
-        for seed in range(3):
+        for seed in range(2):
             played = timeline(compose(f"{style}, 100 bpm", LYRICS, seed, 360))
             beats = {round(beat, 3) for beat in played.beats}
             sung = [note for note in played.notes if note.voice == "Vocal"]

@@ -75,14 +75,10 @@ def test_lines_breathe(genre: str) -> None:
     assert sum(rest >= 0.25 for rest in rests) >= 0.8 * (lines - 1)
 
 
-def test_beats_are_heard_and_sections_sound_alike(sampler: Sampler) -> None:
-    song = played(sampler, "pop", 0, 75)
-    share, off_ms = beats_with_onset(song)
+def test_beats_are_heard(sampler: Sampler) -> None:
+    share, off_ms = beats_with_onset(played(sampler, "pop", 0, 14))
     assert share > 0.9
     assert off_ms < 12
-    same, other = section_contrast(song)
-    assert same > 0.8
-    assert other < same - 0.4
 
 
 @pytest.mark.runtime
@@ -92,7 +88,9 @@ def test_sections_of_one_kind_are_more_alike_than_others(sampler: Sampler, genre
     same, other = section_contrast(song)
     assert same > 0.6
     assert other < same - 0.4
-    assert beats_with_onset(song)[0] > 0.8
+    share, off_ms = beats_with_onset(song)
+    assert share > 0.8
+    assert off_ms < 15
 
 
 @pytest.mark.runtime
@@ -138,5 +136,5 @@ def test_words_are_understood_in_the_mix(sampler: Sampler) -> None:
         heard = listener.transcribe(audio, read_transcription({"language": "en"}), Uncontrolled())
         said = " ".join(line for line in lyrics.splitlines() if not line.startswith("["))
         shares.append(match(said, " ".join(part.text for part in heard.segments)).recognised)
-    assert min(shares) >= 0.4
-    assert mean(shares) >= 0.6
+    assert min(shares) >= 0.6
+    assert mean(shares) >= 0.8

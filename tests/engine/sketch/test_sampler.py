@@ -92,7 +92,13 @@ def test_the_mix_has_its_loudness_and_stays_under_the_ceiling(sampler: Sampler) 
     assert np.abs(samples).max() <= 10 ** (CEILING_DBFS / 20)
 
 
-@pytest.mark.parametrize("style", ["hip hop", "metal", "soul", "lullaby", "folk"])
+@pytest.mark.parametrize(
+    "style",
+    [
+        *(pytest.param(style, marks=pytest.mark.runtime) for style in ("hip hop", "soul", "lullaby", "folk")),
+        "metal",
+    ],
+)
 def test_the_lead_stands_a_little_above_the_band(sampler: Sampler, style: str) -> None:
     words = "The morning light is on the sea\n"
     score = timeline(compose(style, f"[Verse]\n{words}[Chorus]\n{words}", 7, 25))
