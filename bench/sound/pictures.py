@@ -164,7 +164,7 @@ def balance_picture(shares: Mapping[str, NDArray[np.float64]]) -> str:
     picture.text(
         440,
         bottom + 45,
-        "decibels more (blue) or less (orange) than the mean; that is of the whole song",
+        "decibels more (blue) or less (orange) than all have on average; the mean is below the whole song",
         "middle",
     )
     return picture.written()
