@@ -1,7 +1,7 @@
-"""Words and when they are heard: from the places of tokens, kept within the speech that was detected.
+"""Words and when they are heard: from the places of tokens, kept within the speech that was detected, or what is loud.
 
-Whisper's attention tells when a token is spoken, but stretches words over pauses; so each word is cut to the stretch of
-speech that it overlaps most. How tokens become words is as in `whisper/timing.py` of openai-whisper (MIT).
+Whisper's attention tells when a token is spoken, but stretches words over pauses, or puts them into one; so each word is
+cut to the stretch of speech that it overlaps most, or moved to the one next to it. How tokens become words is as in `whisper/timing.py` of openai-whisper (MIT).
 """
 
 from collections.abc import Sequence
@@ -89,30 +89,47 @@ def _share(before: Word, text: str) -> float:
 
 
 def within_speech(words: Sequence[Word], speech: Sequence[Stretch], limit: float) -> list[Word]:
-    """The words, each cut to the stretch it overlaps most, in order, without overlap and before `limit` seconds.
+    """The words, each within one stretch, in order, without overlap and before `limit` seconds.
 
-    The first and the last word of a stretch begin and end with it where they nearly do.
+    That is the stretch it overlaps most, else the nearest, into which it is moved. Without speech words stay where they
+    are. The first and the last word of a stretch begin and end with it where they nearly do.
     """
-    homes = [_home(word, speech) for word in words]
+    stretches = [(start, min(stop, limit)) for start, stop in speech if start < limit]
+    homes = [_home(word, stretches) for word in words]
     kept: list[Word] = []
     for place, (word, home) in enumerate(zip(words, homes, strict=True)):
         start, end = word.start, word.end
         if home is not None:
-            start, end = max(start, home[0]), min(end, home[1])
+            start, end = _moved(word, home)
             if start - home[0] < SNAP_SECONDS and home not in homes[max(0, place - 1) : place]:
                 start = home[0]
             if home[1] - end < SNAP_SECONDS and home not in homes[place + 1 : place + 2]:
                 end = home[1]
         start = max(min(start, limit), kept[-1].end if kept else 0.0)
-        kept.append(Word(word.text, start, max(start, min(end, limit))))
+        end = max(start, min(end, limit))
+        if home is not None and end == start and home in homes[max(0, place - 1) : place]:
+            before = kept.pop()
+            start = _share(before, word.text)
+            kept.append(replace(before, end=start))
+        kept.append(Word(word.text, start, end))
     return kept
 
 
 def _home(word: Word, speech: Sequence[Stretch]) -> Stretch | None:
-    """The stretch that the word overlaps most; None where it overlaps none."""
-    likeliest = max(speech, key=lambda each: _overlap(word, each), default=None)
-    return likeliest if likeliest is not None and _overlap(word, likeliest) > 0 else None
+    """The stretch that the word overlaps most, else the nearest; None where there is none."""
+    return max(speech, key=lambda each: _overlap(word, each), default=None)
+
+
+def _moved(word: Word, home: Stretch) -> Stretch:
+    """Where the word is heard within the stretch: at its near end, as long as ever it may be, if the word lay outside."""
+    start, end = word.start, word.end
+    if start >= home[1]:
+        start = home[1] - (end - start)
+    elif end <= home[0]:
+        end = home[0] + (end - start)
+    return min(max(start, home[0]), home[1]), max(min(end, home[1]), home[0])
 
 
 def _overlap(word: Word, stretch: Stretch) -> float:
+    """Seconds that both have; below 0 how far they lie apart."""
     return min(word.end, stretch[1]) - max(word.start, stretch[0])

@@ -74,7 +74,31 @@ def test_the_first_and_last_word_of_a_stretch_reach_its_ends() -> None:
     ]
 
 
-def test_a_word_in_no_speech_stays_but_within_the_limit() -> None:
+@pytest.mark.parametrize(
+    ("word", "moved"),
+    [
+        (Word("x", 3.0, 4.0), Word("x", 0.0, 1.0)),
+        (Word("x", 3.0, 3.25), Word("x", 0.75, 1.0)),
+        (Word("x", 7.0, 8.0), Word("x", 9.0, 10.0)),
+        (Word("x", 20.0, 21.0), Word("x", 11.0, 12.0)),
+    ],
+)
+def test_a_word_in_no_speech_is_moved_to_the_next_that_there_is(word: Word, moved: Word) -> None:
+    assert within_speech([word], [(0.0, 1.0), (9.0, 12.0)], 30.0) == [moved]
+
+
+def test_a_word_that_is_moved_gets_its_share_of_the_word_before_it() -> None:
+    words = [Word("one", 0.0, 2.0), Word("two", 3.0, 4.0)]
+    assert within_speech(words, [(0.0, 2.0)], 9.0) == [Word("one", 0.0, 1.0), Word("two", 1.0, 2.0)]
+
+
+def test_speech_beyond_the_limit_is_not_for_these_words() -> None:
+    words = [Word("one", 0.0, 1.0), Word("two", 6.0, 7.0)]
+    assert within_speech(words, [(0.0, 2.0), (6.0, 8.0)], 5.0)[1] == Word("two", 1.0, 2.0)
+    assert within_speech([Word("one", 3.0, 6.0)], [(2.0, 8.0)], 5.0) == [Word("one", 3.0, 5.0)]
+
+
+def test_a_word_where_nobody_speaks_at_all_stays_but_within_the_limit() -> None:
     assert within_speech([Word("one", 1.0, 9.0)], [], 5.0) == [Word("one", 1.0, 5.0)]
 
 
@@ -90,3 +114,6 @@ def test_words_stay_in_order_and_do_not_overlap(times: list[float], speech: list
     edges = [edge for word in kept for edge in (word.start, word.end)]
     assert edges == sorted(edges)
     assert max(edges) <= 25.0
+    stretches = [(start, min(stop, 25.0)) for start, stop in speech if start < 25]
+    for word in kept if stretches else []:
+        assert any(start <= word.start <= word.end <= stop for start, stop in stretches)
