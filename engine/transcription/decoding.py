@@ -14,6 +14,7 @@ MOST_COMPRESSION: Final = 2.4
 LEAST_LOG_PROBABILITY: Final = -1.0
 MOST_NO_SPEECH: Final = 0.6
 STEP: Final = 0.2
+MOST_ATTEMPTS: Final = 4  # at one window, whose cost is so bounded
 _NO_REPEAT: Final = 5  # tokens; of an attempt after one that went in circles
 
 
@@ -35,9 +36,13 @@ def temperatures(first: float) -> tuple[float, ...]:
 def decode(
     whisper: Whisper, encoded: Encoded, prompt: list[int], temperature: float, check: Check
 ) -> Decoded:
-    """The first attempt that is neither unlikely nor in circles, else the likeliest; `check` before each."""
+    """The first attempt that is neither unlikely nor in circles, else the likeliest; `check` before each.
+
+    At most four are made, and none after two in circles or one that is less likely than the one before: drawn more
+    freely, the next would be less likely still, and each takes as long as the first.
+    """
     tried: list[Decoded] = []
-    for degree in temperatures(temperature):
+    for degree in temperatures(temperature)[:MOST_ATTEMPTS]:
         check()
         circling = bool(tried) and tried[-1].compression_ratio > MOST_COMPRESSION
         attempt = whisper.attempt(encoded, prompt, degree, _NO_REPEAT if circling else 0)
@@ -46,6 +51,8 @@ def decode(
             return Decoded(attempt, (), 0.0)
         if _good(tried[-1]):
             return tried[-1]
+        if _hopeless(tried):
+            break
     straight = [each for each in tried if each.compression_ratio <= MOST_COMPRESSION]
     best = max(straight or tried, key=lambda each: each.attempt.average_log_probability)
     return best if straight else _unlooped(whisper, best)
@@ -68,6 +75,16 @@ def _good(decoded: Decoded) -> bool:
         decoded.compression_ratio <= MOST_COMPRESSION
         and decoded.attempt.average_log_probability >= LEAST_LOG_PROBABILITY
     )
+
+
+def _hopeless(tried: list[Decoded]) -> bool:
+    """Whether the last attempt goes in circles like the one before it, or is no likelier."""
+    if len(tried) < 2:
+        return False
+    before, last = tried[-2:]
+    if before.compression_ratio > MOST_COMPRESSION:
+        return last.compression_ratio > MOST_COMPRESSION
+    return last.attempt.average_log_probability <= before.attempt.average_log_probability
 
 
 def _unlooped(whisper: Whisper, decoded: Decoded) -> Decoded:

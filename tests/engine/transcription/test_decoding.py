@@ -61,6 +61,27 @@ def test_after_one_in_circles_the_next_may_not_repeat_itself(text: TokenText) ->
     assert whisper.asked == [(0.0, 0), (0.2, 5)]
 
 
+def test_after_two_in_circles_none_is_drawn_any_more(text: TokenText) -> None:
+    whisper = Scripted(text, [(LOOP, -0.3, 0.1), (LOOP, -0.1, 0.1), ("Good morning.", -0.2, 0.1)])
+    decoded = decode(whisper, WINDOW, [], 0.0, unchecked)
+    assert whisper.asked == [(0.0, 0), (0.2, 5)]
+    assert decoded.attempt.average_log_probability == -0.1
+    assert text.text(decoded.tokens).count("so it goes") == 1
+
+
+def test_after_one_less_likely_than_the_one_before_none_is_drawn_any_more(text: TokenText) -> None:
+    whisper = Scripted(text, [("One.", -1.2, 0.1), ("Two.", -1.3, 0.1), ("Three.", -0.2, 0.1)])
+    decoded = decode(whisper, WINDOW, [], 0.0, unchecked)
+    assert len(whisper.asked) == 2
+    assert text.text(decoded.tokens) == " One."
+
+
+def test_a_window_costs_four_attempts_at_most(text: TokenText) -> None:
+    whisper = Scripted(text, [("One.", -1.9 + place / 10, 0.1) for place in range(6)])
+    decode(whisper, WINDOW, [], 0.0, unchecked)
+    assert [degree for degree, _ in whisper.asked] == [0.0, 0.2, 0.4, 0.6]
+
+
 def test_where_nobody_speaks_nothing_is_kept(text: TokenText) -> None:
     whisper = Scripted(text, [("Thank you.", -1.4, 0.9)])
     assert decode(whisper, WINDOW, [], 0.0, unchecked).tokens == ()
