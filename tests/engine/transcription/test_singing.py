@@ -68,6 +68,9 @@ def test_noise_far_below_the_speaker_does_not_count() -> None:
         (-0.84, 0.0, 1.1, True),  # a slow line over a guitar, which the detector takes for none
         (-0.94, 0.06, 0.8, True),  # the last line of a song
         (-0.61, 0.32, 1.0, True),
+        (-0.52, 0.51, 1.4, True),  # a ballad
+        (-0.78, 0.71, 0.6, False),  # "Thank you." over a band
+        (-0.48, 0.59, 4.1, False),  # "Hallelujah, Hallelujah, …"
         (-1.27, 0.39, 0.6, False),  # "Thank you."
         (-0.77, 0.84, 0.3, False),  # "You"
         (-0.72, 0.75, 0.1, False),  # "."
