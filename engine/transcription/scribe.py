@@ -32,7 +32,8 @@ class Scribe:
         self._before: tuple[int, ...] = ()
 
     def write(self, window: Window, windows: Windows, check: Check) -> list[Segment]:
-        """Segments of the window; `windows` is told where the next may begin. `check` between attempts."""
+        """Segments of the window; `windows` is told where the next may begin. `check` before each step."""
+        check()
         seconds = len(window.samples) / RATE_HZ
         encoded = self._whisper.heard(window.samples)
         decoded = self._decoded(window, encoded, check)

@@ -12,7 +12,7 @@ from hibari import Hibari
 from numpy.typing import NDArray
 
 from engine.onnx import Network
-from engine.transcription.voice_activity import RecordingSpeech
+from engine.transcription.voice_activity import RecordingSpeech, SpeechDetector
 
 RATE_HZ = 24_000
 PHRASES = (
@@ -49,6 +49,22 @@ class Loudness(RecordingSpeech):
     def probabilities(self, frames: NDArray[np.float32]) -> NDArray[np.float32]:
         loud: NDArray[np.bool_] = np.abs(frames).mean(axis=1) > 0.5
         return loud.astype(np.float32)
+
+
+class Loud(SpeechDetector):
+    """Takes what is loud for speech."""
+
+    def __init__(self) -> None:
+        pass
+
+    def recording(self) -> RecordingSpeech:
+        return Loudness()
+
+
+def speech_by_turns(count: int) -> Recording:
+    """So many windows: 2 s of what `Loud` takes for speech, 8 s of silence before each."""
+    part = np.concatenate([np.zeros(128_000, np.float32), np.ones(32_000, np.float32)])
+    return Recording(wav(np.tile(part, count)), (), ())
 
 
 def record(phrases: Sequence[str], gaps: Sequence[float]) -> Recording:

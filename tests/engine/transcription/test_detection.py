@@ -12,12 +12,11 @@ from engine.control import Uncontrolled
 from engine.transcription import device, pipeline
 from engine.transcription.pipeline import WhisperTranscription
 from engine.transcription.tokens import TokenText
-from engine.transcription.voice_activity import RecordingSpeech, SpeechDetector
 from engine.transcription.whisper import BEAM, Attempt, Encoded, Whisper
 from engine.transcription_model import Transcript
 from engine.transcription_request import TranscriptionRequest
 from tests.engine.transcription.folders import folder
-from tests.engine.transcription.spoken import Loudness, Recording, wav
+from tests.engine.transcription.spoken import Loud, Recording, speech_by_turns, wav
 
 
 class Polyglot(Whisper):
@@ -54,22 +53,6 @@ class Listen(Protocol):
     def __call__(self, whisper: Polyglot, sound: Recording, **options: str) -> Transcript: ...
 
 
-class Loud(SpeechDetector):
-    """Takes what is loud for speech."""
-
-    def __init__(self) -> None:
-        pass
-
-    def recording(self) -> RecordingSpeech:
-        return Loudness()
-
-
-def three_windows() -> Recording:
-    """Of 2 s of speech each, 8 s apart."""
-    part = np.concatenate([np.zeros(128_000, np.float32), np.ones(32_000, np.float32)])
-    return Recording(wav(np.tile(part, 3)), (), ())
-
-
 @pytest.fixture
 def listen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Listen:
     model = WhisperTranscription(folder(tmp_path / "base"), device="cpu")
@@ -88,21 +71,21 @@ def opening(text: TokenText, language: str, task: str = "transcribe") -> list[in
 
 def test_a_language_that_is_sure_needs_one_window(listen: Listen, text: TokenText) -> None:
     whisper = Polyglot(text, [{"de": 0.9, "en": 0.1}])
-    transcript = listen(whisper, three_windows())
+    transcript = listen(whisper, speech_by_turns(3))
     assert (transcript.language, transcript.language_probability) == ("de", 0.9)
     assert [prompt[-3:] for prompt in whisper.prompts] == [opening(text, "de")] * 3
 
 
 def test_else_the_mean_of_three_windows_decides(listen: Listen, text: TokenText) -> None:
     windows = [{"en": 0.6, "de": 0.4}, {"en": 0.1, "de": 0.5}, {"en": 0.2, "de": 0.6}]
-    transcript = listen(Polyglot(text, windows), three_windows())
+    transcript = listen(Polyglot(text, windows), speech_by_turns(3))
     assert transcript.language == "de"
     assert transcript.language_probability == pytest.approx(0.5)
 
 
 def test_a_language_that_is_told_is_not_looked_for(listen: Listen, text: TokenText) -> None:
     whisper = Polyglot(text, [])
-    assert listen(whisper, three_windows(), language="German", task="translate").language == "de"
+    assert listen(whisper, speech_by_turns(3), language="German", task="translate").language == "de"
     assert whisper.prompts[0] == opening(text, "de", "translate")
 
 

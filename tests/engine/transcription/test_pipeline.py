@@ -1,6 +1,7 @@
 """Speech written down from end to end."""
 
 import resource
+from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -8,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import soundfile
+from numpy.typing import NDArray
 
 from bench.sound.matching import match
 from engine.control import Uncontrolled
@@ -15,10 +17,22 @@ from engine.errors import CheckpointError, InvalidRequest
 from engine.request import read_song
 from engine.sketch.pipeline import SketchModel
 from engine.song_model import Expected
+from engine.transcription import device, pipeline
 from engine.transcription.pipeline import WhisperTranscription
+from engine.transcription.tokens import TokenText
+from engine.transcription.whisper import BEAM, Attempt, Encoded, Whisper
 from engine.transcription_model import Transcript
 from engine.transcription_request import TranscriptionRequest
-from tests.engine.transcription.spoken import RATE_HZ, Recording, record, wav, word_error_rate
+from tests.engine.transcription.folders import folder
+from tests.engine.transcription.spoken import (
+    RATE_HZ,
+    Loud,
+    Recording,
+    record,
+    speech_by_turns,
+    wav,
+    word_error_rate,
+)
 
 DATA = Path(__file__).parents[2] / "data" / "speech"
 READING = (
@@ -81,6 +95,29 @@ class Heard(Uncontrolled):
         self.reports.append((phase, fraction, counters["seconds"]))
 
 
+class Laconic(Whisper):
+    """Hears one word in every window; owner of their number."""
+
+    def __init__(self, text: TokenText) -> None:
+        self.text = text
+        self.windows = 0
+
+    def begin(self) -> None:
+        pass
+
+    def heard(self, samples: NDArray[np.float32]) -> Encoded:
+        self.windows += 1
+        return Encoded(None, len(samples) // 160)
+
+    def attempt(
+        self, encoded: Encoded, prompt: list[int], temperature: float, no_repeat: int = 0, beam: int = BEAM
+    ) -> Attempt:
+        return Attempt(tuple(self.text.encode("Yes.")), 0.0, -0.2, 0.1)
+
+    def pairs(self, encoded: Encoded, opening: list[int], tokens: Sequence[int]) -> list[tuple[int, int]]:
+        return [(0, 0)]
+
+
 class Stopped(Exception):
     """The caller's own error."""
 
@@ -134,12 +171,27 @@ def test_progress_is_told_and_does_not_go_back(model: WhisperTranscription, reco
     assert quiet.reports == [("listening", 0.0, 0), ("listening", 1.0, 3)]
 
 
+def test_what_is_stopped_hears_no_further_window(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: TokenText
+) -> None:
+    whisper = Laconic(text)
+    monkeypatch.setattr(pipeline, "SpeechDetector", Loud)
+    monkeypatch.setattr(device, "Whisper", lambda *arguments: whisper)
+    model = WhisperTranscription(folder(tmp_path / "base"), device="cpu")
+    control, request = Heard(most=3), TranscriptionRequest(language="en")
+    with pytest.raises(Stopped):
+        model.transcribe(speech_by_turns(5).file(), request, control)
+    assert len(control.reports) == 3
+    assert whisper.windows == 2
+
+
 @pytest.mark.parametrize("seconds", [0.0, 0.01, 5.0])
 def test_silence_is_an_empty_transcript(model: WhisperTranscription, seconds: float) -> None:
     transcript = listen(model, of(np.zeros(round(seconds * 16_000))))
     assert (transcript.text, transcript.segments, transcript.seconds) == ("", (), seconds)
 
 
+@pytest.mark.runtime
 def test_noise_and_tones_are_an_empty_transcript(model: WhisperTranscription) -> None:
     times = np.arange(10 * 16_000) / 16_000
     noise = np.random.default_rng(1).normal(0, 0.1, len(times))
@@ -208,9 +260,10 @@ def test_a_minute_of_reading_has_three_wrong_words_in_a_hundred_at_most(model: W
 
 
 @pytest.mark.runtime
-def test_people_are_understood(model: WhisperTranscription) -> None:
-    said = (DATA / "two_cities.txt").read_text("utf-8")
-    with (DATA / "two_cities.opus").open("rb") as file:
+@pytest.mark.parametrize("name", ["two_cities", "sense_and_sensibility", "go_forward"])
+def test_people_are_understood(model: WhisperTranscription, name: str) -> None:
+    said = (DATA / f"{name}.txt").read_text("utf-8")
+    with (DATA / f"{name}.opus").open("rb") as file:
         transcript = model.transcribe(file, TranscriptionRequest(), Uncontrolled())
     assert word_error_rate(said, transcript.text) <= 0.05
 

@@ -19,6 +19,7 @@ from engine.transcription_model import Segment
 from engine.transcription_request import TranscriptionRequest
 from tests.engine.transcription.spoken import Loudness
 
+TENS = "ten twenty thirty forty fifty sixty seventy eighty ninety"
 ENGLISH = Language("en", 1.0, told=False)
 
 
@@ -53,6 +54,25 @@ class Scripted(Whisper):
 
     def pairs(self, encoded: Encoded, opening: list[int], tokens: Sequence[int]) -> list[tuple[int, int]]:
         return [(place, 25 * place) for place in range(len(tokens) + 1)]
+
+
+class Stopped(Exception):
+    """The caller's own error."""
+
+
+class Followed(Windows):
+    """Of no recording; owner of the samples that it was told to go on from, and of the windows that were dismissed."""
+
+    def __init__(self) -> None:
+        super().__init__(iter(()), Loudness())
+        self.resumed: list[int] = []
+        self.dismissed: list[Window] = []
+
+    def resume(self, sample: int) -> None:
+        self.resumed.append(sample)
+
+    def dismiss(self, window: Window) -> None:
+        self.dismissed.append(window)
 
 
 def window(start: float, *spans: tuple[float, float], whole: bool = True) -> Window:
@@ -102,9 +122,38 @@ def test_the_prompt_comes_before_every_window(text: TokenText) -> None:
 
 
 def test_words_end_where_the_next_window_goes_on(text: TokenText) -> None:
-    answer = Scripted(text, [0.0, "One two three four five six seven eight", 6.0, 6.0])
-    segments = written(answer, window(0, (0.0, 4.0), (5.0, 9.5)))
-    assert max(word.end for segment in segments for word in segment.words) <= 6.0
+    answer = Scripted(text, [0.0, f"One two three four five six {TENS} hundred", 6.0, 6.0])
+    (segment,) = written(answer, window(0, (0.0, 4.0), (5.0, 9.5)))
+    assert segment.words[-1].text == "hundred"
+    assert max(word.end for word in segment.words) == 6.0
+
+
+@pytest.mark.parametrize(
+    ("speech", "resumed"),
+    [((5.0, 9.5), 6.0), ((5.0, 6.4), 6.0), ((5.0, 6.2), 10.0), ((5.0, 5.9), 10.0)],
+)
+def test_what_is_left_of_speech_comes_next_unless_it_is_hardly_any(
+    text: TokenText, speech: tuple[float, float], resumed: float
+) -> None:
+    windows = Followed()
+    scribe = Scribe(Scripted(text, [0.0, "One", 6.0, 6.0]), TranscriptionRequest(), ENGLISH)
+    scribe.write(window(0, (0.0, 1.0), speech), windows, unchecked)
+    assert windows.resumed == [resumed * RATE_HZ]
+
+
+def test_what_is_stopped_after_the_attempt_is_not_aligned(text: TokenText) -> None:
+    class Unaligned(Scripted):
+        def pairs(self, encoded: Encoded, opening: list[int], tokens: Sequence[int]) -> list[tuple[int, int]]:
+            raise AssertionError
+
+    def check() -> None:
+        if whisper.prompts:
+            raise Stopped
+
+    whisper = Unaligned(text, [0.0, "One", 1.0])
+    scribe = Scribe(whisper, TranscriptionRequest(), ENGLISH)
+    with pytest.raises(Stopped):
+        scribe.write(window(0, (0.0, 1.0)), Followed(), check)
 
 
 def test_nothing_said_is_no_segment(text: TokenText) -> None:
@@ -135,10 +184,10 @@ def test_words_said_amid_music_are_heard_where_somebody_speaks(text: TokenText) 
 
 def test_where_nobody_sings_nothing_is_written_and_the_window_dismissed(text: TokenText) -> None:
     whisper = Scripted(text, [0.0, "Thank you.", 2.0], likely=-1.2)
-    windows = Windows(iter(()), Loudness())
+    windows, sung = Followed(), song()
     scribe = Scribe(whisper, TranscriptionRequest(), ENGLISH)
-    assert scribe.write(song(), windows, unchecked) == []
-    assert windows._unsung == 10 * RATE_HZ
+    assert scribe.write(sung, windows, unchecked) == []
+    assert windows.dismissed == [sung]
     assert len(whisper.prompts) == 1
 
 
