@@ -21,6 +21,10 @@ def test_what_is_said_three_times_stays() -> None:
     assert without_loops([1, 1, 1, 2, 3, 2, 3, 2, 3]) == [1, 1, 1, 2, 3, 2, 3, 2, 3]
 
 
+def test_what_is_said_four_times_is_said_once() -> None:
+    assert without_loops([1, 1, 1, 1, *[2, 3] * 4]) == [1, 2, 3]
+
+
 @given(st.lists(st.integers(0, 3), max_size=60))
 def test_nothing_new_is_said(tokens: list[int]) -> None:
     kept = without_loops(tokens)

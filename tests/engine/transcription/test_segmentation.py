@@ -46,5 +46,10 @@ def test_a_window_is_never_written_down_in_tiny_steps() -> None:
     )
 
 
+def test_the_next_window_may_begin_five_seconds_after_this_one() -> None:
+    tokens = [at(0), 1, at(6), at(6), 2]
+    assert pieces(tokens, ZERO, 30.0, whole=False) == ([Piece(0.0, 6.0, (1,))], 6.0)
+
+
 def test_times_beyond_the_window_end_with_it() -> None:
     assert pieces([at(0), 1, at(9)], ZERO, 4.0, whole=True)[0] == [Piece(0.0, 4.0, (1,))]

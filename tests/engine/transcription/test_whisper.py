@@ -1,6 +1,8 @@
 """Whisper by CTranslate2."""
 
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import ctranslate2
 import numpy as np
@@ -15,9 +17,33 @@ from engine.transcription.whisper import Encoded, Whisper
 from tests.engine.transcription.spoken import Recording
 
 
+class Modelled:
+    """Owner of what was asked for; finds two words in everything."""
+
+    def __init__(self) -> None:
+        self.asked: list[dict[str, object]] = []
+
+    def generate(self, states: object, prompts: list[list[int]], **options: object) -> list[SimpleNamespace]:
+        self.asked.append(options)
+        return [SimpleNamespace(sequences_ids=[[5, 6, 7]], scores=[-0.8], no_speech_prob=0.25)]
+
+
+@pytest.fixture
+def modelled(monkeypatch: pytest.MonkeyPatch) -> list[Modelled]:
+    """The models that are opened in place of CTranslate2's."""
+    models: list[Modelled] = []
+
+    def model(folder: str, **options: object) -> Modelled:
+        models.append(Modelled())
+        return models[-1]
+
+    monkeypatch.setattr(ctranslate2.models, "Whisper", model)
+    return models
+
+
 @pytest.fixture(scope="module")
-def whisper() -> Whisper:
-    return Whisper(packaged(), "cpu", "int8", 1)
+def whisper(opened_whisper: Whisper) -> Whisper:
+    return opened_whisper
 
 
 @pytest.fixture(scope="module")
@@ -42,6 +68,35 @@ def test_a_phrase_is_found_with_its_times(whisper: Whisper, window: Encoded, rec
     assert max(ticks) <= window.frames // 2
 
 
+def test_five_paths_are_searched_and_five_draws_made(light: Weights, modelled: list[Modelled]) -> None:
+    whisper = Whisper(light, "cpu", "int8", 1)
+    for temperature, no_repeat in [(0.0, 0), (0.6, 5)]:
+        whisper.attempt(Encoded(None, 0), [1], temperature, no_repeat)
+    whisper.attempt(Encoded(None, 0), [1], 0.0, beam=1)
+    search, draws, greedy = modelled[0].asked
+    assert (search["beam_size"], search["no_repeat_ngram_size"], search["max_length"]) == (5, 0, 448)
+    assert (draws["beam_size"], draws["num_hypotheses"], draws["sampling_topk"]) == (1, 5, 0)
+    assert (draws["sampling_temperature"], draws["no_repeat_ngram_size"]) == (0.6, 5)
+    assert greedy["beam_size"] == 1
+
+
+def test_the_average_counts_the_end_as_a_token(light: Weights, modelled: list[Modelled]) -> None:
+    attempt = Whisper(light, "cpu", "int8", 1).attempt(Encoded(None, 0), [1], 0.0)
+    assert attempt == replace(attempt, tokens=(5, 6, 7), temperature=0.0, no_speech_probability=0.25)
+    assert attempt.average_log_probability == pytest.approx(-0.6)
+
+
+def test_a_model_that_has_drawn_is_opened_again_for_the_next_recording(
+    light: Weights, modelled: list[Modelled]
+) -> None:
+    whisper = Whisper(light, "cpu", "int8", 1)
+    for temperature, count in [(0.0, 1), (0.2, 2), (0.0, 2)]:
+        whisper.attempt(Encoded(None, 0), [1], temperature)
+        whisper.begin()
+        assert len(modelled) == count
+
+
+@pytest.mark.runtime
 def test_draws_are_the_same_after_a_new_beginning(whisper: Whisper, window: Encoded) -> None:
     drawn = []
     for _ in range(2):

@@ -32,6 +32,7 @@ def cut(samples: NDArray[np.float32]) -> list[Window]:
     windows = Windows(blocks(samples), Loudness())
     found = []
     while (window := windows.next()) is not None:
+        assert window.samples.size
         found.append(window)
         windows.resume(window.stop)
     assert windows.heard == len(samples)
@@ -73,6 +74,13 @@ def test_speech_without_a_pause_is_cut_at_30_s() -> None:
     assert [window.whole for window in windows] == [False, False, True]
     assert [len(window.samples) for window in windows[:2]] == [WINDOW_SAMPLES] * 2
     assert windows[1].start == windows[0].stop
+
+
+def test_without_a_pause_near_its_end_a_window_ends_in_one_farther_off_but_not_in_its_first_third() -> None:
+    first, *_ = cut(sound((1, 15), (1, 60)))
+    assert (seconds(first.stop), first.whole) == ([16.3], True)
+    first, *_ = cut(sound((1, 5), (1, 60)))
+    assert (len(first.samples), first.whole) == (WINDOW_SAMPLES, False)
 
 
 def test_one_can_go_on_from_within_a_window() -> None:
