@@ -51,7 +51,7 @@ def product() -> Callable[[], float]:
 
 def bare_network() -> Callable[[], float]:
     """A call that makes sound of phonemes which are there already; gives seconds of sound."""
-    network, phonemiser = SpeechNetwork(threads=1), Phonemiser()
+    network, phonemiser = SpeechNetwork(), Phonemiser()
     lines = [phonemes for paragraph in PARAGRAPHS for phonemes in _phonemes(phonemiser, network, paragraph)]
 
     def speak() -> float:

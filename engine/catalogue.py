@@ -21,7 +21,6 @@ from engine.yue2.options import Yue2Options
 
 YUE2: Final = "yue2"
 HOW_TO_GET_YUE2: Final = "the server has no model of YuE2; set YUE2_MODEL and YUE2_VAE to the folders of its weights and restart it"
-SPEECH_THREADS: Final = 4  # a network so small gains nothing from more
 SPEAKS, LISTENS, SINGS = "speaks", "writes down speech", "makes songs"
 
 Model = SongModel | SpeechModel | TranscriptionModel
@@ -127,12 +126,12 @@ def open_catalogue(options: Yue2Options | None, sound: SoundOptions | None = Non
     Raises CheckpointError, DeviceError, MissingExtra.
     """
     chosen = sound or SoundOptions()
-    threads, phonemiser = min(chosen.worker_threads, SPEECH_THREADS), Phonemiser()
+    phonemiser = Phonemiser()
     further = kokoro_speakers(chosen.voices_folder, phonemiser, chosen.worker_threads)
     return Catalogue(
-        SketchModel(Singer(SungNetwork(threads), phonemiser)),
+        SketchModel(Singer(SungNetwork(), phonemiser)),
         None if options is None else _open_yue2(options),
-        speech=[HibariSpeech(SpeechNetwork(threads), phonemiser, further)],
+        speech=[HibariSpeech(SpeechNetwork(), phonemiser, further)],
         transcription=[_open_transcription(chosen)],
     )
 

@@ -10,8 +10,8 @@ class SoundOptions:
     """Where further files lie, and how much of the machine the models may use.
 
     `whisper_folder` holds a CTranslate2 Whisper model that is used in place of the packaged one; `voices_folder` may
-    hold voices of Kokoro and need not exist. `threads` is how many cores are used at once, of which speech and singing by
-    their small network take four at most; 0 leaves one free.
+    hold voices of Kokoro and need not exist. `threads` is how many cores transcription and those voices use at once; 0
+    leaves one free. The built-in voice speaks and sings on one.
     """
 
     whisper_folder: Path | None = None

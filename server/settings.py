@@ -133,7 +133,7 @@ class Settings(BaseSettings):
         default=0,
         ge=0,
         le=256,
-        description="Cores that transcription takes at once, and speech and singing up to 4 of them; 0 leaves one of this machine's free.",
+        description="Cores that transcription and the voices of Kokoro take at once; 0 leaves one of this machine's free.",
     )
     idle_unload_seconds: int = Field(
         default=0,

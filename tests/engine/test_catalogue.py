@@ -152,14 +152,3 @@ def test_the_listener_gets_device_threads_and_folder_as_they_were_set(
     monkeypatch.setattr("engine.catalogue.WhisperTranscription", listener)
     open_catalogue(None, SoundOptions(device="cuda:1", threads=3, whisper_folder=Path("/whisper")))
     assert asked == [(Path("/whisper"), {"device": "cuda:1", "threads": 3})]
-
-
-@pytest.mark.parametrize(("threads", "taken"), [(1, 1), (4, 4), (16, 4)])
-def test_speech_and_singing_take_four_cores_at_most(
-    monkeypatch: pytest.MonkeyPatch, threads: int, taken: int
-) -> None:
-    asked: list[int] = []
-    for network in ("SpeechNetwork", "SungNetwork"):
-        monkeypatch.setattr(f"engine.catalogue.{network}", asked.append)
-    open_catalogue(None, SoundOptions(threads=threads))
-    assert asked == [taken, taken]

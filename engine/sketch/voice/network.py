@@ -41,8 +41,7 @@ class Reading:
 class SungNetwork:
     """Owns the network, which is opened when it is first asked; one thread's."""
 
-    def __init__(self, threads: int = 1) -> None:
-        self._threads = threads
+    def __init__(self) -> None:
         self._session: Network | None = None
         self._alphabet: dict[str, int] = {}
 
@@ -99,7 +98,7 @@ class SungNetwork:
                 graph = with_input(graph, value, name, dimensions)
             for value in (_DURATIONS, _ENERGY):
                 graph = with_output(graph, value)
-            self._session = open_network(graph, self._threads)
+            self._session = open_network(graph, threads=1)
         return self._session
 
 

@@ -19,7 +19,7 @@ def phonemiser() -> Phonemiser:
 @pytest.fixture(scope="session")
 def network() -> SpeechNetwork:
     """On one thread."""
-    return SpeechNetwork(threads=1)
+    return SpeechNetwork()
 
 
 @pytest.fixture

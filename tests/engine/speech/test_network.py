@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from engine.errors import CheckpointError
+from engine.onnx import Network, open_network
 from engine.speech.network import (
     ALPHABET,
     BINS,
@@ -58,3 +59,15 @@ def test_an_output_is_appended_as_protocol_buffers_have_it() -> None:
     assert with_output(b"model", "ab") == b"model" + bytes([58, 6, 98, 4, 10, 2]) + b"ab"
     with pytest.raises(ValueError, match="longer length field"):
         with_output(b"", "x" * 130)
+
+
+def test_one_thread_computes_it_so_that_every_machine_says_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+
+    def opened(graph: bytes, threads: int) -> Network:
+        asked.append(threads)
+        return open_network(graph, threads)
+
+    monkeypatch.setattr("engine.speech.network.open_network", opened)
+    SpeechNetwork().known(HELLO)
+    assert asked == [1]
