@@ -12,7 +12,7 @@ from math import ceil
 
 from engine.control import Check, unchecked
 from engine.sketch.lyrics import Line, LyricSection, Syllable, is_upbeat
-from engine.sketch.rhythm import FASTEST_RATE, HURRIED_RATE, Grid
+from engine.sketch.rhythm import FASTEST_RATE, HURRIED_RATE, LONG_BAR_SECONDS, Grid
 from engine.sketch.shapes import SONG, Shape
 
 LONGEST_SECONDS = 1000.0
@@ -20,7 +20,6 @@ LONGEST_OUTRO = 4
 SHORT_LINES = 0.7  # share of a kind's lines that must fit a length for its phrases to have it
 LONGEST_INTRO_SECONDS = 5.0  # before a singer whom nobody asked to wait
 SHORT_INTRO_SECONDS, FEW_LINES = 3.0, 4  # where there is little to sing; such a song is not filled up either
-LONG_BAR_SECONDS = 3.0  # bars that hold a whole line
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ EIGHTH = 2
 MOST_MOVED = 3  # syllables that an anticipation moves
 SINGING_RATE = 3.0  # syllables a second that come easily
 FASTEST_RATE = 4.5  # syllables a second before a line is given more bars
+LONG_BAR_SECONDS = 3.0  # bars that hold a whole line
 FLOWING_RATE = 6.5  # of a rapper's line
 HURRIED_RATE = 7.0  # where a song has to fit a short time
 SHORTEST_SECONDS = 0.13  # of a syllable that is still understood
@@ -115,7 +116,8 @@ class Grid:
     def endings(self, bars: int) -> list[int]:
         """Where the last syllable of a phrase may begin, earliest first; never empty."""
         end = bars * self.bar
-        strong = list(range(0, end, self.beat)) if self.flowing else self.strong_places(bars)
+        dense = self.flowing or self.bar_seconds >= LONG_BAR_SECONDS
+        strong = list(range(0, end, self.beat)) if dense else self.strong_places(bars)
         for room in (self.closing, EIGHTH):
             places = [place for place in strong if place and end - place >= room]
             if places:
