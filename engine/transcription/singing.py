@@ -6,9 +6,9 @@ those by which it is told from silence anywhere. Words are kept only where two a
 are both believable; there is no drawing, which makes words up.
 
 Measured with the packaged model on songs that no limit was chosen by (14 genres, two each with and without a singer):
-nothing was written of those without. Of their windows that pass the other two limits, the probability of no speech was
-0.71 and more; where a line is sung it was 0.51 and less, the mean log probability -0.6 and above, the compression 1.4 and
-below.
+nothing was written of those without; of the 8 of their windows that pass the other two limits, the probability of no
+speech was 0.67 and more. Of 47 windows with a singer 41 were kept: no speech 0.51 and less, mean log probability -0.7 and
+above, compression 1.4 and below; in one of the other six the model went in circles.
 """
 
 from collections.abc import Iterable, Sequence

@@ -28,8 +28,8 @@ def blocks(samples: NDArray[np.float32], step: int = 20_000) -> Iterator[NDArray
     return (samples[start : start + step] for start in range(0, len(samples), step))
 
 
-def cut(samples: NDArray[np.float32]) -> list[Window]:
-    windows = Windows(blocks(samples), Loudness())
+def cut(samples: NDArray[np.float32], step: int = 20_000) -> list[Window]:
+    windows = Windows(blocks(samples, step), Loudness())
     found = []
     while (window := windows.next()) is not None:
         assert window.samples.size
@@ -74,6 +74,11 @@ def test_speech_without_a_pause_is_cut_at_30_s() -> None:
     assert [window.whole for window in windows] == [False, False, True]
     assert [len(window.samples) for window in windows[:2]] == [WINDOW_SAMPLES] * 2
     assert windows[1].start == windows[0].stop
+
+
+def test_speech_that_ends_just_before_a_window_is_full_is_not_cut() -> None:
+    assert [window.whole for window in cut(sound((1, 29.7), (3, 2)), step=512)] == [True, True]
+    assert [window.whole for window in cut(sound((1, 29.9), (3, 2)), step=512)] == [False, True]
 
 
 def test_without_a_pause_near_its_end_a_window_ends_in_one_farther_off_but_not_in_its_first_third() -> None:
