@@ -31,8 +31,8 @@ from bench.sound.pictures import (
 )
 from bench.sound.singing import (
     cents_off,
+    people_understood,
     phrase_errors,
-    recording_understood,
     talk_understood,
     tracked,
     understood,
@@ -59,7 +59,7 @@ BARS = {
     "songs nearest to their own genre": Bar(80.0, at_most=False),
     "loudness, furthest from -14 LUFS": Bar(0.5),
     "word errors, said and written down": Bar(3.0),
-    "word errors, a person's reading": Bar(5.0),
+    "word errors, what people say": Bar(5.0),
     "beginnings of phrases off, mean": Bar(60.0),
 }
 Samples = dict[str, list[float]]
@@ -135,13 +135,13 @@ def of_genres(studio: Studio, songs: int) -> Samples:
 
 
 def of_speech(catalogue: Catalogue) -> Samples:
-    """Speech written down again, a person's reading, and when phrases begin; draws the words."""
+    """Speech written down again, recordings of people, and when phrases begin; draws the words."""
     speaker, listener = catalogue.speech(""), catalogue.transcription("")
     phrases = phrase_errors(speaker, listener)
     _keep("words", words_picture(phrases.sound, speaker.sample_rate_hz, phrases.heard))
     return {
         "word errors": [100 * talk_understood(speaker, listener).error],
-        "read word errors": [100 * recording_understood(listener).error],
+        "people word errors": [100 * people_understood(listener).error],
         "phrases": [1000 * error for error in phrases.errors],
     }
 
@@ -170,7 +170,7 @@ def rows(samples: Samples) -> Iterator[Row]:
         "songs nearest to their own genre": (samples["told apart"][0], "%"),
         "genres apart, by songs of one": (samples["separation"][0], "x"),
         "word errors, said and written down": (samples["word errors"][0], "%"),
-        "word errors, a person's reading": (samples["read word errors"][0], "%"),
+        "word errors, what people say": (samples["people word errors"][0], "%"),
         "beginnings of phrases off, mean": (float(np.mean(samples["phrases"])), "ms"),
         "beginnings of phrases off, most": (max(samples["phrases"]), "ms"),
     }

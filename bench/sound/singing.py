@@ -12,7 +12,7 @@ import soxr
 from numpy.typing import NDArray
 
 from bench.sound.features import pitch
-from bench.sound.matching import Match, match
+from bench.sound.matching import NOTHING, Match, match
 from bench.sound.songs import RATE_HZ, Song
 from bench.sound.texts import PHRASES, TALK
 from engine.control import Uncontrolled
@@ -25,7 +25,7 @@ TRACKED_HZ: Final = 24_000
 SHORTEST_NOTE_SECONDS: Final = 0.15
 LISTENED_SECONDS: Final = 60.0
 GAP_SECONDS: Final = 0.7
-RECORDING: Final = Path(__file__).parents[2] / "tests" / "data" / "speech" / "two_cities.opus"
+RECORDINGS: Final = Path(__file__).parents[2] / "tests" / "data" / "speech"
 LOUD: Final = 0.02  # of a phrase's peak: where it begins
 
 
@@ -97,11 +97,15 @@ def talk_understood(speaker: SpeechModel, listener: TranscriptionModel) -> Match
     return match(TALK, listened(listener, spoken(speaker, TALK), speaker.sample_rate_hz).text)
 
 
-def recording_understood(listener: TranscriptionModel) -> Match:
-    """How a recording of a person is understood: the first sentence of a novel, read in 44 s."""
-    with RECORDING.open("rb") as file:
-        heard = listener.transcribe(file, TranscriptionRequest(language="en"), Uncontrolled())
-    return match(RECORDING.with_suffix(".txt").read_text("utf-8"), heard.text)
+def people_understood(listener: TranscriptionModel) -> Match:
+    """How recordings of people are understood: sentences of two novels, read, and a command to a robot."""
+    return sum((_read_right(listener, file) for file in sorted(RECORDINGS.glob("*.opus"))), NOTHING)
+
+
+def _read_right(listener: TranscriptionModel, file: Path) -> Match:
+    with file.open("rb") as audio:
+        heard = listener.transcribe(audio, TranscriptionRequest(language="en"), Uncontrolled())
+    return match(file.with_suffix(".txt").read_text("utf-8"), heard.text)
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ CLAIMS = {
     "loudness, furthest from −14 LUFS": "loudness, furthest from -14 LUFS",
     "songs nearest to their own genre, of fifteen": "songs nearest to their own genre",
     "word errors, 317 words said and written down": "word errors, said and written down",
-    "word errors, a person's reading of 119 words": "word errors, a person's reading",
+    "word errors, 193 words that people say": "word errors, what people say",
     "beginnings of phrases off, mean": "beginnings of phrases off, mean",
 }
 

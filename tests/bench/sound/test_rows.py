@@ -17,7 +17,7 @@ GOOD = {
     "told apart": [100.0],
     "separation": [4.0],
     "word errors": [0.5],
-    "read word errors": [2.0],
+    "people word errors": [2.0],
     "phrases": [10.0, 20.0],
 }
 
