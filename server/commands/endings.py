@@ -59,6 +59,11 @@ def told() -> Iterator[None]:
     except OSError as error:
         say(_of_the_system(error))
         raise typer.Exit(FAILED) from None
+    except EOFError:  # typer would take it for the end of what somebody types
+        say(
+            "A file ends too early, so it is damaged; send it whole, or install this again if it is not yours."
+        )
+        raise typer.Exit(FAILED) from None
     except MemoryError:
         say("There was not enough memory; close other programs or ask for something shorter.")
         raise typer.Exit(FAILED) from None

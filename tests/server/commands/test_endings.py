@@ -63,6 +63,7 @@ def test_each_error_has_its_exit_code(error: Exception, code: int) -> None:
             FAILED,
             "The server wants a key, or another one; give it with",
         ),
+        (EOFError("Compressed file ended"), FAILED, "A file ends too early"),
         (MemoryError(), FAILED, "There was not enough memory"),
         (StartError("The port is taken."), FAILED, "The port is taken."),
         (KeyboardInterrupt(), INTERRUPTED, "Interrupted."),
