@@ -1,6 +1,5 @@
 """Speech written down by Whisper: the packaged tiny.en, or any of Whisper's models that was converted for CTranslate2."""
 
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,6 +11,7 @@ from engine.audio.reading import AudioStream, listening
 from engine.control import Control
 from engine.errors import InvalidRequest
 from engine.song_model import Expected
+from engine.sound_options import cores
 from engine.transcription.detection import NOBODY, Language, detect
 from engine.transcription.device import chosen, opened
 from engine.transcription.features import RATE_HZ
@@ -43,7 +43,7 @@ class WhisperTranscription:
     ) -> None:
         self._weights: Weights = packaged() if folder is None else weights_in(folder)
         self._device = chosen(device, compute_type)
-        self._threads = threads or max(1, _present_cores() - 1)
+        self._threads = threads or max(1, cores() - 1)
         self._whisper: Whisper | None = None
         self._detector: SpeechDetector | None = None
         self.id = self._weights.id
@@ -150,9 +150,3 @@ class WhisperTranscription:
             return Language(asked or "en", 1.0, told=self._weights.multilingual)
         with self._windows(audio, control) as (_, windows):
             return detect(whisper, windows, control.check_cancelled)
-
-
-def _present_cores() -> int:
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1

@@ -83,6 +83,12 @@ def test_else_the_mean_of_three_windows_decides(listen: Listen, text: TokenText)
     assert transcript.language_probability == pytest.approx(0.5)
 
 
+def test_no_more_than_three_windows_are_asked(listen: Listen, text: TokenText) -> None:
+    whisper = Polyglot(text, [{"en": 0.4, "de": 0.6}] * 4)
+    assert listen(whisper, speech_by_turns(4)).language == "de"
+    assert len(whisper.told) == 1
+
+
 def test_a_language_that_is_told_is_not_looked_for(listen: Listen, text: TokenText) -> None:
     whisper = Polyglot(text, [])
     assert listen(whisper, speech_by_turns(3), language="German", task="translate").language == "de"
