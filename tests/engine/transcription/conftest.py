@@ -48,7 +48,7 @@ def light(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: TokenText) -> W
 
 @pytest.fixture(scope="session")
 def recording() -> Recording:
-    """Eight phrases, with pauses of 0.7 to 1.75 s before them."""
+    """Five phrases, with pauses of 0.7 to 1.75 s before them."""
     return record(PHRASES, np.linspace(0.7, 1.75, len(PHRASES)).tolist())
 
 

@@ -21,9 +21,6 @@ PHRASES = (
     "Please close the window.",
     "I forgot my umbrella.",
     "She bought a new bicycle.",
-    "We are going home tomorrow.",
-    "Nothing was left on the table.",
-    "Thank you for listening.",
 )
 
 
