@@ -1,7 +1,7 @@
 """Composes a lead sheet from a style and lyrics: melody with words, a second voice, chords.
 
 Passages of one kind share harmony and musical ideas, so verses differ only by their words and a chorus comes back as
-it was. The idea of the chorus is the song's hook: intro, interludes and outro play it.
+it was. The idea of the chorus is the song's hook: interludes and outro play it, an intro the very notes that are sung.
 """
 
 from collections.abc import Sequence
@@ -111,6 +111,7 @@ def compose(
         _write(passage, music[passage.kind], setting, _cadence(passage, passages), check)
         for passage in passages
     ]
+    written = [_hooked(place, passages, written, setting.grid) for place in range(len(passages))]
     score = _score(passages, written, setting, chords=chords, check=check)
     return _slowed(score) if slows else score
 
@@ -187,7 +188,32 @@ def _cadence(passage: Passage, passages: Sequence[Passage]) -> Cadence:
         return "end"
     has_chorus = any(other.kind == "chorus" for other in passages)
     leads_on = passage.kind in ("bridge", "pre-chorus") or (passage.kind == "verse" and has_chorus)
+    if passage.name == "intro" and _sung_alike(passage, passages) is not None:
+        return "open"
     return "half" if leads_on or passage.name == "intro" else "full"
+
+
+def _sung_alike(passage: Passage, passages: Sequence[Passage]) -> int | None:
+    """Which passage is the first of the same music that begins with words; none for one that is sung itself."""
+    if any(phrase.syllables for phrase in passage.phrases):
+        return None
+    alike = (place for place, other in enumerate(passages) if other.kind == passage.kind)
+    return next((place for place in alike if passages[place].phrases[0].syllables), None)
+
+
+def _hooked(place: int, passages: Sequence[Passage], written: Sequence[Written], grid: Grid) -> Written:
+    """The passage as it was written, but an intro begins with what is sung to its music first, an octave higher."""
+    passage, music = passages[place], written[place]
+    model = _sung_alike(passage, passages) if passage.name == "intro" else None
+    if model is None:
+        return music
+    end = min(passages[model].phrases[0].bars, passage.bars) * grid.bar
+    hook = [
+        replace(tone, octave=tone.octave + 1, lyric="", span=min(tone.span, end - tone.start))
+        for tone in written[model].vocal
+        if tone.start < end
+    ]
+    return replace(music, ins=(*hook, *(tone for tone in music.ins if tone.start >= end)))
 
 
 def _write(passage: Passage, music: Music, setting: Setting, cadence: Cadence, check: Check) -> Written:

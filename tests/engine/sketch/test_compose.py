@@ -364,3 +364,17 @@ def test_lines_that_fit_without_an_intro_are_all_sung() -> None:
     text = "[Verse]\nRain on the window, light in the hall\nI hear your footsteps\n[Chorus]\nCarry me over\nCarry me home again\n"
     sung = [note.lyric for note in notes_of(compose("folk, 96 BPM", text, 1, 17.8), "Vocal") if note.lyric]
     assert sung[-2:] == ["a-", "gain"]
+
+
+@pytest.mark.parametrize("style", ["pop", "slow ballad, piano", "bossa nova", "rap", "waltz"])
+def test_the_intro_plays_the_hook_as_it_is_sung(style: str) -> None:
+    score = compose(style, LYRICS, 3, 360)
+    intro, chorus = section_bars(score, "intro")[0], section_bars(score, "chorus")[0]
+    played = [pitch.midi for bar in intro[1] for note in bar.notes if not note.tie for pitch in note.pitches]
+    sung = [
+        pitch.midi + 12 for bar in chorus[0] for note in bar.notes if not note.tie for pitch in note.pitches
+    ]
+    count = min(len(played), 4)
+    assert count
+    assert played[:count] == sung[:count]
+    assert [bar.chords for bar in intro[0]] == [bar.chords for bar in chorus[0]][: len(intro[0])]
