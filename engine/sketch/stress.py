@@ -20,9 +20,12 @@ _LITTLE: Final = frozenset(
     )
 )
 _DRAWING: Final = re.compile(  # the stress lies right before these
-    r"(?:[st]ion|cian|[ct]ious|ical|ic|ity|ify|ian|graphy|logy|ual|uous|eous)s?$"
+    r"(?:[st]ion|cian|[ct]ious|ical|ic|ity|ia|ify|ian|graphy|logy|ual|uous|eous)s?$"
 )
-_FINAL: Final = re.compile(r"(?:self|selves|ee|een|eer|ette|esque|oon)$")
+_FINAL: Final = re.compile(r"(?:self|selves|ee|een|eer|ette|esque|oon|violin)$")
+_LATE_BUT_ONE: Final = re.compile(
+    r"[^aeiou][ao]h?s?$"
+)  # banana, potato: the last but one, in three syllables and more
 _LIGHT_FIRST: Final = frozenset(
     re.findall(
         r"[a-z']+",
@@ -33,7 +36,7 @@ _LIGHT_FIRST: Final = frozenset(
 _HEAVY_WORDS: Final = frozenset(
     re.findall(
         r"[a-z']+",
-        "able acorn after alley always angel anger angle ankle answer any apple april arrow artist ashes aspen autumn "
+        "able camera africa opera orchestra canada buffalo stamina angela pamela cinema acorn after alley always angel anger angle ankle answer any apple april arrow artist ashes aspen autumn "
         "actor action even ever evening every extra forest forty former forward fortune index inner insect into inside "
         "open over other ocean only promise people perfect person prophet present preacher prelude pretty proper proud "
         "problem profit realm reason rebel recent record region rescue second secret seven several sepal sudden subject "
@@ -45,7 +48,7 @@ _HEAVY_WORDS: Final = frozenset(
 _LATE_WORDS: Final = frozenset(
     re.findall(
         r"[a-z']+",
-        "hello goodbye guitar hotel machine believe police july cartoon balloon champagne cologne design desire divine "
+        "america hello goodbye guitar hotel machine believe police july cartoon balloon champagne cologne design desire divine "
         "supreme sincere extreme serene marine romance today tonight inside outside myself forever whenever wherever horizon "
         "together tomorrow remember november december september october",
     )
@@ -72,6 +75,10 @@ def _main(word: str, parts: Sequence[str]) -> int:
         return last
     if drawing := _DRAWING.search(word):
         return _part_at(parts, drawing.start() - 1)
+    if last >= 2 and _LATE_BUT_ONE.search(word) and word not in (_HEAVY_WORDS | _LATE_WORDS):
+        return last - 1
+    if word.startswith("under") and len(parts) > 2:
+        return 2
     late = word in _LATE_WORDS or (parts[0] in _LIGHT_FIRST and word not in _HEAVY_WORDS)
     return 1 if late else 0
 

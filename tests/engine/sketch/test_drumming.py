@@ -3,12 +3,13 @@
 from collections import Counter
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from engine.score import Timeline
 from engine.sketch.drumming import drum_hits
 from engine.sketch.grooves import GROOVES
-from engine.sketch.percussion import HAT, KICK, SNARE, TAMBOURINE
+from engine.sketch.percussion import CRASH, HAT, KICK, OPEN_HAT, SNARE, TAMBOURINE
 from tests.engine.sketch.sounds import song
 
 
@@ -35,6 +36,18 @@ def test_the_bar_before_a_section_ends_in_a_fill(groove: str) -> None:
         assert {hit[0] for hit in filled if hit[0] >= 0.5}
     else:
         assert not filled
+
+
+def test_the_last_bar_has_one_stroke_with_its_cymbal() -> None:
+    assert set(struck(in_sections("verse"), "rock", 3)) == {(0.0, KICK), (0.0, CRASH)}
+
+
+def test_an_open_hat_is_choked_by_the_next_stroke_on_the_hat() -> None:
+    score = in_sections("verse", "chorus")
+    hits = [hit for name in ("funk", "four on the floor") for hit in drum_hits(score, GROOVES[name])]
+    opened = [hit for hit in hits if hit.key == OPEN_HAT]
+    assert opened
+    assert np.median([hit.length for hit in opened]) <= 0.5
 
 
 def test_a_fill_leads_into_the_last_bar() -> None:

@@ -57,6 +57,11 @@ def test_vibrato_comes_late_on_long_notes_and_keeps_its_bounds() -> None:
     assert 5.0 < (len(rises) - 1) / (0.0125 * (rises[-1] - rises[0])) < 6.0
 
 
+def test_vibrato_has_died_away_at_the_notes_end() -> None:
+    line = _semitones(_note(60, 0.2, 2.8))
+    assert np.abs(line[_between(2.775, 2.81)] - 60).max() < 0.08
+
+
 def test_octaves_lift_the_whole_curve() -> None:
     low, high = (_semitones(_note(60, 0.5, 1.4), octaves=octaves) for octaves in (0, 1))
     assert high - low == pytest.approx(12, abs=1e-4)
