@@ -153,6 +153,7 @@ def test_the_room_that_is_made_has_no_seams() -> None:
     side = ((mix[0] - mix[1]) / 2)[2 * RATE : 11 * RATE]
     levels = side.reshape(-1, RATE // 100).std(axis=1)
     assert levels.max() < 1.02 * levels.min()
+    assert kinks(side).max() < 1.2
 
 
 def test_glue_takes_no_more_than_four_decibels() -> None:
