@@ -10,6 +10,7 @@ from server.access import Keys, load_secret
 from server.admission import Gate
 from server.errors import job_outcome, loggable
 from server.job_book import JobBook
+from server.jobs.garbage import Garbage
 from server.jobs.job import Job, JobState
 from server.jobs.rates import RateBook
 from server.jobs.serial_queue import SerialQueue
@@ -80,8 +81,15 @@ def assemble(
     _interrupt(book, leftovers)
     board = StatusBoard(queue, store, limits)
     metrics = Metrics(board)
-    rest = Rest(settings.idle_unload_seconds or None, unload)
-    worker = Worker(queue, job_outcome, _settling(book, metrics, clock), loggable=loggable, rest=rest)
+    garbage = Garbage()
+    worker = Worker(
+        queue,
+        job_outcome,
+        _settling(book, metrics, clock),
+        loggable=loggable,
+        between_jobs=garbage.collect,
+        rest=Rest(settings.idle_unload_seconds or None, _unloading(unload, garbage)),
+    )
     gate = Gate(queue, store, clock, draw_job_id)
     keys = Keys(settings.api_keys, load_secret(settings.data_directory, secrets.token_bytes))
     return Parts(
@@ -93,6 +101,16 @@ def _interrupt(book: JobBook, leftovers: Sequence[Entry]) -> None:
     book.interrupt_leftovers(leftovers)
     if leftovers:
         _log.warning("%d jobs of an earlier process were interrupted; they say so when asked", len(leftovers))
+
+
+def _unloading(unload: Callable[[], object], garbage: Garbage) -> Callable[[], None]:
+    """What gives memory back and has the next collection find it."""
+
+    def unload_and_thaw() -> None:
+        unload()
+        garbage.thaw()
+
+    return unload_and_thaw
 
 
 def _settling(

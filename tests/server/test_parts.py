@@ -1,5 +1,6 @@
 """The parts of one server, put together."""
 
+import gc
 from pathlib import Path
 
 import pytest
@@ -46,11 +47,16 @@ def test_models_are_let_go_when_idle_and_at_the_end(
     tmp_path: Path, seconds: str, rest: int | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rests: list[Rest] = []
+    unloaded: list[str] = []
 
-    def worker(*given: object, rest: Rest, loggable: object) -> None:
+    def worker(*given: object, rest: Rest, **more: object) -> None:
         rests.append(rest)
 
     monkeypatch.setattr(parts_module, "Worker", worker)
     environ = {"YUE2_RESULT_DIR": str(tmp_path / "jobs"), "YUE2_IDLE_UNLOAD_SECONDS": seconds}
-    assemble(load(environ), LogRing(), unload=rests.clear)
-    assert (rests[0].after_seconds, rests[0].unload) == (rest, rests.clear)
+    assemble(load(environ), LogRing(), unload=lambda: unloaded.append("models"))
+    assert rests[0].after_seconds == rest
+    gc.freeze()
+    rests[0].unload()
+    assert unloaded == ["models"]
+    assert gc.get_freeze_count() == 0

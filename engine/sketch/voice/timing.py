@@ -158,7 +158,7 @@ def _edges(steps: Steps) -> list[float]:
 def _loudest(energy: Curve, left: float, right: float) -> float:
     first = min(max(int(left), 0), len(energy) - 1)
     peak = first + int(np.argmax(energy[first : max(int(np.ceil(right)), first + 1)]))
-    return min(max(float(peak), left + 1), max(right - 1, left + 1))
+    return min(max(float(peak), left + 1), max(right - 1, left + 1), right)
 
 
 def held_frames(text: Text, drawn: Plan) -> NDArray[np.bool_]:

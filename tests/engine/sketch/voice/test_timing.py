@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from engine.score.model import TimedNote
@@ -84,6 +84,7 @@ def test_on_a_short_note_consonants_leave_room_for_the_vowel() -> None:
     st.floats(0.001, 3),
     st.lists(st.integers(0, 20), min_size=9, max_size=9),
 )
+@example(0.0, 1.0, 1.0, [0, 0, 0, 0, 0, 0, 0, 0, 1])  # a vowel that is not heard at all when spoken
 def test_any_notes_and_lengths_make_a_plan(
     start: float, first: float, second: float, natural: list[int]
 ) -> None:
