@@ -142,7 +142,8 @@ class Windows:
                 return self._cut(self._loud, start, limit, sung=True)
             if spoken == first:
                 return self._cut(self._speech, start, limit, doubted=doubted)
-            self._loud.reach(limit if spoken is None else min(limit, spoken))
+            passed = min(limit, self.heard)  # what comes after it has not been looked at
+            self._loud.reach(passed if spoken is None else min(passed, spoken))
         return None
 
     def _is_settled(self, limit: int) -> bool:
