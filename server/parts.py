@@ -88,7 +88,7 @@ def assemble(
         _settling(book, metrics, clock),
         loggable=loggable,
         between_jobs=garbage.collect,
-        rest=Rest(settings.idle_unload_seconds or None, _unloading(unload, garbage)),
+        rest=Rest(settings.idle_unload_seconds or None, unload, garbage.collect_all),
     )
     gate = Gate(queue, store, clock, draw_job_id)
     keys = Keys(settings.api_keys, load_secret(settings.data_directory, secrets.token_bytes))
@@ -101,16 +101,6 @@ def _interrupt(book: JobBook, leftovers: Sequence[Entry]) -> None:
     book.interrupt_leftovers(leftovers)
     if leftovers:
         _log.warning("%d jobs of an earlier process were interrupted; they say so when asked", len(leftovers))
-
-
-def _unloading(unload: Callable[[], object], garbage: Garbage) -> Callable[[], None]:
-    """What gives memory back and has the next collection find it."""
-
-    def unload_and_thaw() -> None:
-        unload()
-        garbage.thaw()
-
-    return unload_and_thaw
 
 
 def _settling(

@@ -26,6 +26,7 @@ class Garbage:
         if self._monotonic() - started > LONGEST_SECONDS:
             gc.freeze()
 
-    def thaw(self) -> None:
-        """Have the next collection look at everything again, for what has been unloaded meanwhile."""
+    def collect_all(self) -> None:
+        """As `collect`, but of everything again: models have been unloaded."""
         gc.unfreeze()
+        self.collect()

@@ -26,10 +26,14 @@ UNCLASSIFIED: Ending = (
 
 @dataclass(frozen=True, slots=True)
 class Rest:
-    """What to do when there has been no job for so many seconds (None: never), and when the thread ends."""
+    """What to do when there has been no job for so many seconds (None: never), and when the thread ends.
+
+    `tidy` follows where the thread goes on.
+    """
 
     after_seconds: float | None
     unload: Callable[[], object]
+    tidy: Callable[[], object] = gc.collect
 
 
 class Worker:
@@ -87,19 +91,18 @@ class Worker:
                 del job
                 _logged("Tidying up between jobs", self._between_jobs)
                 worked = True
-            elif worked:
+            elif worked and self._rest is not None:
                 self._unload()
+                _logged("Tidying up after it", self._rest.tidy)
                 worked = False
         if worked:
             self._unload()
 
     def _unload(self) -> None:
-        if self._rest is not None:
-            if _logged("Unloading what is idle", self._rest.unload):
-                log.info(
-                    "The models have given their memory back; the next job that needs them loads them again."
-                )
-            _logged("Tidying up after it", self._between_jobs)
+        if self._rest is not None and _logged("Unloading what is idle", self._rest.unload):
+            log.info(
+                "The models have given their memory back; the next job that needs them loads them again."
+            )
 
     def _perform(self, job: Job) -> None:
         run = _Run(job.work, self._queue.control(job))

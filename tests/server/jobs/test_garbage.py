@@ -31,7 +31,7 @@ def lasting(seconds: float) -> Callable[[], float]:
 
 
 @pytest.mark.parametrize(("seconds", "kept"), [(0.004, False), (0.006, True)])
-def test_what_outlives_a_long_collection_is_passed_over_until_it_is_thawed(
+def test_what_outlives_a_long_collection_is_passed_over_until_models_are_unloaded(
     seconds: float, kept: bool
 ) -> None:
     garbage = Garbage(lasting(seconds))
@@ -41,8 +41,7 @@ def test_what_outlives_a_long_collection_is_passed_over_until_it_is_thawed(
     del knot
     garbage.collect()
     assert (reference() is not None) == kept
-    garbage.thaw()
-    garbage.collect()
+    garbage.collect_all()
     assert reference() is None
 
 

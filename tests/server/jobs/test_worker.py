@@ -343,7 +343,7 @@ class Resting:
         self.tidied = 0
         self.queue = SerialQueue(8)
         self._failing = failing
-        rest = Rest(after_seconds, self.unload)
+        rest = Rest(after_seconds, self.unload, self.tidy)
         self.worker = Worker(self.queue, classify, lambda *_: None, between_jobs=self.tidy, rest=rest)
         self.worker.start()
 
