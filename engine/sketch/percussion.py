@@ -21,7 +21,7 @@ FILLS: Mapping[str, Mapping[int, str]] = MappingProxyType(  # by groove; the oth
         "latin": {HIGH_CONGA: "xx.xx.x.", LOW_CONGA: "..x..x.x"},
         "reggae": {HIGH_TIMBALE: "x.xx....", SNARE: "....x.XX"},
         "funk": {SNARE: "XooXoXxx", KICK: "..x....."},
-        "metal": {SNARE: "X.XXX.XX", KICK: "X" * 8, LOW_TOM: ".x...x.."},
+        "metal": {SNARE: "X.X" + "XX.XX", KICK: "X" * 8, LOW_TOM: ".x...x.."},
         "train": {SNARE: "oooxxxXX"},
         "march": {SNARE: "oooxxxXX"},
         "swing": {SNARE: "x.xoxX", KICK: "...x.."},

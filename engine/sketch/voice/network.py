@@ -92,8 +92,8 @@ class SungNetwork:
 
     def _opened(self) -> Network:
         if self._session is None:
-            self._alphabet = json.loads(ALPHABET.verified().read_text("utf-8"))
-            graph = WEIGHTS.verified().read_bytes()
+            self._alphabet = json.loads(ALPHABET.read())
+            graph = WEIGHTS.read()
             for value, (name, dimensions) in _GIVEN.items():
                 graph = with_input(graph, value, name, dimensions)
             for value in (_DURATIONS, _ENERGY):

@@ -1,12 +1,14 @@
 """The network opened from within does what it did before, and what it is told."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from engine.errors import CheckpointError
 from engine.sketch.voice import network as inside
 from engine.sketch.voice.network import SungNetwork, with_input
-from engine.speech.network import SpeechNetwork
+from engine.speech.network import WEIGHTS, SpeechNetwork
 
 HELLO = "həlˈO wˈɜɹld."
 
@@ -55,10 +57,6 @@ def test_a_name_of_another_length_cannot_be_written_over() -> None:
 
 
 def test_other_weights_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    class Wrong:
-        def verified(self) -> None:
-            raise CheckpointError("other weights")
-
-    monkeypatch.setattr(inside, "WEIGHTS", Wrong())
-    with pytest.raises(CheckpointError):
+    monkeypatch.setattr(inside, "WEIGHTS", replace(WEIGHTS, sha256="0" * 64))
+    with pytest.raises(CheckpointError, match="is not the file of hibari-tts"):
         SungNetwork().read("ˈA.")
