@@ -45,13 +45,17 @@ class ScoreError(EngineError):
 
 
 class UnknownModel(EngineError):
-    """No model of that name is present; `model` names it, `remedy` says what else would do than one of those present."""
+    """No model of that name is present; `model` names it, `remedy` says what else would do than one of those present.
+
+    `field` is where the request names it.
+    """
 
     def __init__(self, model: str, present: tuple[str, ...], remedy: str = "") -> None:
         super().__init__(
             f"There is no model {model!r} here; {remedy or 'choose one of: ' + ', '.join(present)}."
         )
         self.model = model
+        self.field = "model"
 
 
 class OutOfMemory(EngineError):
