@@ -67,7 +67,7 @@ class SpeechCall(BaseModel):
 
     model: Text = Field(max_length=200)
     input: Text
-    voice: Annotated[Text, Field(max_length=100), BeforeValidator(_voice_id)] = ""
+    voice: Annotated[Text, BeforeValidator(_voice_id)] = ""
     instructions: Text = Field(default="", max_length=MOST_INSTRUCTIONS)
     response_format: Format = "mp3"
     speed: Real = Field(default=1.0, ge=0.25, le=4.0)
