@@ -26,7 +26,7 @@ from pydantic import JsonValue
 from bench.floors import bare, copy_rate, random_file
 from bench.processes import MEGABYTE, ROOT, free_port, on_port
 from bench.report import Bar, Row, begin, end, is_full
-from engine.audio import encode
+from engine.audio import AudioForm, encode
 from engine.control import Uncontrolled
 from engine.request import read_sketch, read_song
 from engine.score import parse, write
@@ -76,7 +76,7 @@ def song() -> dict[str, float]:
     started = time.perf_counter()
     track = next(iter(model.generate(read_song(SONG), stages)))
     rendered_at = time.perf_counter()
-    encode(track.samples, track.sample_rate_hz, "mp3", MP3_BITRATE, mp3)
+    encode(track.samples, track.sample_rate_hz, AudioForm("mp3", MP3_BITRATE), mp3)
     encoded_at = time.perf_counter()
     composed_at, sung_at = stages.ended_at[COMPOSING], stages.ended_at[SINGING]
     heaviest = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024

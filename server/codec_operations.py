@@ -4,16 +4,7 @@ import io
 from dataclasses import dataclass
 from typing import Final
 
-from engine.audio import (
-    AudioHeader,
-    Samples,
-    content_type,
-    decode,
-    extension,
-    read_header,
-    resample,
-    stereo,
-)
+from engine.audio import AudioHeader, Samples, decode, read_header, resample, stereo
 from engine.catalogue import Catalogue
 from engine.control import Check, Control
 from engine.errors import InvalidRequest
@@ -21,7 +12,7 @@ from engine.request import CODES_PER_SECOND, CONTEXT_TOKENS
 from engine.song_model import Encoded, Expected, Latents, SongCodec
 from engine.vae_request import DecodeRequest, EncodeRequest
 from server.latents import LATENT_TYPE, read_latents, write_latents
-from server.work import Making, Packed, Prepared, digest_of, sha256_of, stages_of, write_audio
+from server.work import Making, Packed, Prepared, digest_of, form_of, sha256_of, stages_of, write_audio
 from storage.entry import Part
 
 SLOWEST_HZ: Final = 8_000
@@ -153,8 +144,8 @@ def _write_decoded(codec: SongCodec, latents: Latents, asked: DecodeRequest, mak
     with making.stopwatch.pipeline():
         decoded = codec.decode(latents, control)
         samples = codec.finished(decoded.samples, asked.output_format, asked.peak_clip, control)
-    write_audio(samples, rate, asked, sink, control)
-    kind, name = content_type(asked.output_format), f"{making.job_id}.{extension(asked.output_format)}"
-    length = sink.seek(0, io.SEEK_END)
-    part = Part("audio", 0, kind, 0, length, len(samples) / rate, name)
-    return Packed(kind, (part,), decoded.notes)
+    form = form_of(asked)
+    write_audio(samples, rate, form, sink, control)
+    length, name = sink.seek(0, io.SEEK_END), f"{making.job_id}.{form.extension}"
+    part = Part("audio", 0, form.content_type, 0, length, len(samples) / rate, name)
+    return Packed(form.content_type, (part,), decoded.notes)

@@ -9,14 +9,25 @@ from typing import Final
 
 import numpy as np
 
-from engine.audio import content_type, extension
+from engine.audio import AudioForm
 from engine.catalogue import Catalogue
 from engine.request import CONTEXT_TOKENS, SketchRequest, SongRequest, resolve_seeds
 from engine.song_model import Expected, Latents, SongModel, Track
 from server.jobs.rates import Stage
 from server.latents import LATENT_TYPE, read_latents, write_latents
 from server.packaging import MultipartWriter
-from server.work import Making, Packed, Prepared, digest_of, sha256_of, stages_of, write_audio
+from server.work import (
+    Making,
+    Packed,
+    Prepared,
+    digest_of,
+    form_fields,
+    form_of,
+    native_fields,
+    sha256_of,
+    stages_of,
+    write_audio,
+)
 from storage.entry import Part
 
 SAME_SONGS: Final = "All songs are the same, since semantic_tokens leave nothing to draw; ask for synth_batch_size in place of lm_batch_size."
@@ -31,9 +42,18 @@ class Operations:
         self._catalogue = catalogue
         self._draw_seed = draw_seed
 
-    def synth(self, asked: SongRequest, sent: io.BytesIO | None = None) -> Prepared:
-        """Style and lyrics, or a score, into songs; of latents that were sent their decoding alone, without codes."""
+    def synth(
+        self, asked: SongRequest, sent: io.BytesIO | None = None, form: AudioForm | None = None
+    ) -> Prepared:
+        """Style and lyrics, or a score, into songs; of latents that were sent their decoding alone, without codes.
+
+        In another form than the request's own where one is given.
+        """
         model, latents = self._catalogue.model(asked.model), None
+        if form is not None:
+            form.check()
+            asked = asked.model_copy(update=native_fields(form))
+        written = form or form_of(asked)
         if sent is not None:
             asked = asked.model_copy(update=_WITHOUT_CODES)
             latents = _latents(model, sent)
@@ -46,8 +66,10 @@ class Operations:
             operation="synth",
             model=model.id,
             stages=_stages(expected, one_track, request),
-            digest=_digest("synth", asked, model.id, latents),
-            work=lambda making: _package(model.generate(request, making.control, latents), request, making),
+            digest=_digest("synth", asked, model.id, latents, form),
+            work=lambda making: _package(
+                model.generate(request, making.control, latents), request, written, making
+            ),
             rates_id=model.rates_id,
             notes=(*model.notes(request, latents), *_foreseen(request, latents)),
             input_bytes=0 if latents is None else latents.nbytes,
@@ -78,7 +100,7 @@ class Operations:
         def work(making: Making) -> Packed:
             # Made when asked for, and timed.
             tracks = (model.preview(request, making.control) for _ in range(1))
-            return _package(tracks, request, making)
+            return _package(tracks, request, form_of(request), making)
 
         expected = model.preview_stages(request)
         return Prepared(
@@ -118,9 +140,15 @@ def _latents(model: SongModel, sent: io.BytesIO) -> Latents:
     return read_latents(sent.getbuffer(), model.latent_channels)
 
 
-def _digest(operation: str, asked: SongRequest, model_id: str, latents: Latents | None = None) -> str:
+def _digest(
+    operation: str,
+    asked: SongRequest,
+    model_id: str,
+    latents: Latents | None = None,
+    form: AudioForm | None = None,
+) -> str:
     """As `digest_of`: naming the default model is the same as leaving it out."""
-    fields = asked.model_dump() | {"model": model_id}
+    fields = asked.model_dump() | {"model": model_id} | form_fields(form)
     return digest_of(operation, fields if latents is None else fields | {"latents": sha256_of(latents.data)})
 
 
@@ -150,7 +178,7 @@ def _write_plan(model: SongModel, request: SongRequest, making: Making) -> Packe
     return Packed(kind, (Part("score", 0, kind, 0, len(score), None, f"{making.job_id}.abc"),), plan.notes)
 
 
-def _package(tracks: Iterator[Track], request: SongRequest, making: Making) -> Packed:
+def _package(tracks: Iterator[Track], request: SongRequest, form: AudioForm, making: Making) -> Packed:
     """Write each track as it is made, so that one track at a time is held in memory."""
     writer = MultipartWriter(making.sink, making.job_id)
     notes: dict[str, None] = {}
@@ -160,20 +188,25 @@ def _package(tracks: Iterator[Track], request: SongRequest, making: Making) -> P
         if track is None:
             break
         notes |= dict.fromkeys(track.notes)
-        _write_track(writer, track, index, request, making)
+        _write_track(writer, track, index, request, form, making)
         del track  # some 70 MB for three minutes, which the next one may need
     return Packed(writer.content_type, writer.finish(), tuple(notes))
 
 
 def _write_track(
-    writer: MultipartWriter, track: Track, index: int, request: SongRequest, making: Making
+    writer: MultipartWriter,
+    track: Track,
+    index: int,
+    request: SongRequest,
+    form: AudioForm,
+    making: Making,
 ) -> None:
     stem = f"{making.job_id}-{index}"
     with writer.part("replay", index, "application/json", f"{stem}.json") as part:
         part.write(json.dumps(track.replay, ensure_ascii=False).encode())
-    name = f"{stem}.{extension(request.output_format)}"
-    with writer.part("audio", index, content_type(request.output_format), name, track.seconds) as part:
-        write_audio(track.samples, track.sample_rate_hz, request, part, making.control)
+    name = f"{stem}.{form.extension}"
+    with writer.part("audio", index, form.content_type, name, track.seconds) as part:
+        write_audio(track.samples, track.sample_rate_hz, form, part, making.control)
     if request.output == "latents" and track.latents is not None:
         with writer.part("latents", index, LATENT_TYPE, f"{stem}.f32", track.seconds) as part:
             write_latents(track.latents, part)

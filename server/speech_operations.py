@@ -6,14 +6,23 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Final
 
-from engine.audio import content_type, extension
+from engine.audio import AudioForm
 from engine.catalogue import Catalogue
 from engine.request import DRAWN_SEED_LIMIT
 from engine.speech_model import SpeechModel, Spoken
 from engine.speech_request import SpeechRequest
 from engine.words import Word, words_as_json
 from server.speech_writing import write_speech
-from server.work import Making, Packed, Prepared, digest_of, stages_of
+from server.work import (
+    Making,
+    Packed,
+    Prepared,
+    digest_of,
+    form_fields,
+    form_of,
+    native_fields,
+    stages_of,
+)
 from storage.entry import JSON, Part
 
 _OPERATION: Final = "speech"
@@ -26,11 +35,19 @@ class SpeechOperations:
         self._catalogue = catalogue
         self._draw_seed = draw_seed
 
-    def speech(self, asked: SpeechRequest) -> Prepared:
-        """Text into audio and the times of its words. Raises UnknownModel, InvalidRequest."""
+    def speech(self, asked: SpeechRequest, form: AudioForm | None = None) -> Prepared:
+        """Text into audio and the times of its words, in another form than the request's own where one is given.
+
+        Raises UnknownModel, InvalidRequest.
+        """
         model = self._catalogue.speech(asked.model)
         model.check(asked)
-        asked = asked.model_copy(update={"model": model.id, "voice": asked.voice or model.default_voice})
+        named = {} if form is None else native_fields(form)
+        asked = asked.model_copy(
+            update={"model": model.id, "voice": asked.voice or model.default_voice, **named}
+        )
+        written = form or form_of(asked)
+        written.check(model.sample_rate_hz)
         request = asked
         if asked.seed < 0:
             request = asked.model_copy(update={"seed": self._draw_seed() % DRAWN_SEED_LIMIT})
@@ -38,27 +55,24 @@ class SpeechOperations:
             operation=_OPERATION,
             model=model.id,
             stages=stages_of(model.stages(request)),
-            digest=digest_of(_OPERATION, asked.model_dump()),
-            work=lambda making: _write_speech(model, request, making),
+            digest=digest_of(_OPERATION, asked.model_dump() | form_fields(form)),
+            work=lambda making: _write_speech(model, request, written, making),
             rates_id=f"{model.id} {request.voice}",  # one voice may be much slower than another
-            followed=content_type(request.output_format),
+            followed=written.content_type,
         )
 
 
-def _write_speech(model: SpeechModel, request: SpeechRequest, making: Making) -> Packed:
+def _write_speech(model: SpeechModel, request: SpeechRequest, form: AudioForm, making: Making) -> Packed:
     """Encode each sentence as soon as it is made; the words, known with the last one, follow the audio."""
     control, sink = making.control, making.sink
     sentences = iter(partial(_next, model.speak(request, control), making), None)
-    voiced = write_speech(
-        sentences, model.sample_rate_hz, request, sink, control.check_cancelled, making.offer
-    )
+    voiced = write_speech(sentences, model.sample_rate_hz, form, sink, control.check_cancelled, making.offer)
     seconds, length = voiced.seconds, sink.seek(0, io.SEEK_END)
     replay = _replay(request, voiced.words)
     sink.write(replay)
-    kind, stem = content_type(request.output_format), making.job_id
-    name = f"{stem}.{extension(request.output_format)}"
+    kind, stem = form.content_type, making.job_id
     parts = (
-        Part("audio", 0, kind, 0, length, seconds, name),
+        Part("audio", 0, kind, 0, length, seconds, f"{stem}.{form.extension}"),
         Part("replay", 0, "application/json", length, len(replay), None, f"{stem}.json"),
     )
     metrics: dict[str, JSON] = {"audio_seconds": round(seconds, 3), "characters": len(request.text)}

@@ -4,10 +4,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import BinaryIO, Final
 
-from engine.audio import open_writer
+from engine.audio import AudioForm, open_writer
 from engine.control import Check, unchecked
 from engine.speech_model import Spoken
-from engine.speech_request import SpeechRequest
 from engine.words import Word
 from storage.growth import nobody
 
@@ -25,17 +24,17 @@ class Voiced:
 def write_speech(
     sentences: Iterable[Spoken],
     rate_hz: int,
-    request: SpeechRequest,
+    form: AudioForm,
     sink: BinaryIO,
     check: Check = unchecked,
     written: Callable[[], None] = nobody,
 ) -> Voiced:
-    """Encode each sentence as soon as it is there, and tell `written` that it is in the sink.
+    """Encode each sentence in the form as soon as it is there, and tell `written` that it is in the sink.
 
     Raises what the sentences, the encoder, the sink and `check` raise.
     """
     words: list[Word] = []
-    with open_writer(rate_hz, CHANNELS, request.output_format, request.mp3_bitrate, sink, check) as writer:
+    with open_writer(rate_hz, CHANNELS, form, sink, check) as writer:
         for spoken in sentences:
             writer.write(spoken.samples)
             words.extend(spoken.words)

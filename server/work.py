@@ -5,10 +5,10 @@ import json
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import BinaryIO, Final, Protocol
 
-from engine.audio import Samples, encode
+from engine.audio import FORMATS, AudioForm, Samples, encode
 from engine.control import Control
 from engine.song_model import Expected
 from server.jobs.rates import Stage
@@ -113,15 +113,30 @@ class Sounding(Protocol):
 
     @property
     def output_format(self) -> str:
-        """As `engine.audio.encode` names it."""
+        """One of `engine.audio.FORMATS`."""
 
     @property
     def mp3_bitrate(self) -> int:
         """In kbit/s, of mp3 and opus."""
 
 
-def write_audio(samples: Samples, rate_hz: int, asked: Sounding, sink: BinaryIO, control: Control) -> None:
-    """Encode samples (N, C) as was asked, in phase `encoding`."""
+def form_of(asked: Sounding) -> AudioForm:
+    """The form that a request names itself."""
+    return AudioForm(asked.output_format, asked.mp3_bitrate)
+
+
+def native_fields(form: AudioForm) -> dict[str, str | int]:
+    """What a request has to say to come as near to a form as its own fields can."""
+    return {"output_format": form.codec, "mp3_bitrate": form.bitrate_kbps} if form.codec in FORMATS else {}
+
+
+def form_fields(form: AudioForm | None) -> dict[str, object]:
+    """What a digest has to hold of a form that the request itself does not name."""
+    return {} if form is None else {"form": asdict(form)}
+
+
+def write_audio(samples: Samples, rate_hz: int, form: AudioForm, sink: BinaryIO, control: Control) -> None:
+    """Encode samples (N, C) in a form, in phase `encoding`."""
     control.report("encoding", 0.0)
-    encode(samples, rate_hz, asked.output_format, asked.mp3_bitrate, sink, control.check_cancelled)
+    encode(samples, rate_hz, form, sink, control.check_cancelled)
     control.report("encoding", 1.0)

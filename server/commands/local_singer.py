@@ -19,6 +19,7 @@ from server.commands.local_models import OF_WHISPER, OF_YUE2
 from server.commands.song import Sung
 from server.serve import sound_of, weights_of
 from server.settings import Settings, load
+from server.work import form_of
 
 HOW_TO_GET_YUE2 = "set YUE2_MODEL and YUE2_VAE (see the README), or use --server"
 
@@ -39,7 +40,7 @@ class LocalSinger:
             say(note)
         track = next(iter(model.generate(request, bar)))
         bar.report("encoding", 0.0)
-        encode(track.samples, track.sample_rate_hz, request.output_format, request.mp3_bitrate, sink)
+        encode(track.samples, track.sample_rate_hz, form_of(request), sink)
         return Sung(track.seconds, track.replay, tuple(note for note in track.notes if note not in early))
 
     def _model(self, name: str) -> SongModel:

@@ -14,6 +14,7 @@ from server.commands.local_models import speaking
 from server.commands.speech import Said
 from server.serve import draw_seed
 from server.speech_writing import write_speech
+from server.work import form_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +30,7 @@ class LocalSpeaker:
         model.check(request)
         if request.seed < 0:
             request = request.model_copy(update={"seed": draw_seed()})
-        voiced = write_speech(model.speak(request, bar), model.sample_rate_hz, request, sink)
+        voiced = write_speech(model.speak(request, bar), model.sample_rate_hz, form_of(request), sink)
         return Said(voiced.seconds, voiced.words)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from engine.audio import AudioHeader, decoding, encode
+from engine.audio import AudioForm, AudioHeader, decoding, encode
 from engine.catalogue import Catalogue
 from engine.control import Uncontrolled
 from engine.errors import InvalidRequest, UnknownModel
@@ -24,7 +24,7 @@ def operations() -> CodecOperations:
 
 def upload(frames: int, rate_hz: int = 48_000, channels: int = 2, level: float = 0.0) -> io.BytesIO:
     sink = io.BytesIO()
-    encode(np.full((frames, channels), level, np.float32), rate_hz, "wav16", 0, sink)
+    encode(np.full((frames, channels), level, np.float32), rate_hz, AudioForm("wav16"), sink)
     sink.seek(0)
     return sink
 
@@ -173,7 +173,7 @@ def noise(format: str) -> bytes:
     """Three seconds that no format makes short."""
     sink = io.BytesIO()
     samples = np.random.default_rng(0).uniform(-0.1, 0.1, (144_000, 2)).astype(np.float32)
-    encode(samples, 48_000, format, 128, sink)
+    encode(samples, 48_000, AudioForm(format), sink)
     return sink.getvalue()
 
 

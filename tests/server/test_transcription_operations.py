@@ -9,7 +9,7 @@ from typing import BinaryIO
 import numpy as np
 import pytest
 
-from engine.audio import encode
+from engine.audio import AudioForm, encode
 from engine.audio.reading import AudioStream
 from engine.catalogue import Catalogue
 from engine.control import Uncontrolled
@@ -33,7 +33,7 @@ def operations() -> TranscriptionOperations:
 
 def recording(seconds: float = 0.5, format: str = "flac") -> io.BytesIO:
     sink = io.BytesIO()
-    encode(np.full((round(seconds * 16_000), 1), 0.1, np.float32), 16_000, format, 64, sink)
+    encode(np.full((round(seconds * 16_000), 1), 0.1, np.float32), 16_000, AudioForm(format, 64), sink)
     return sink
 
 

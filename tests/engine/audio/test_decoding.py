@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import soundfile
 
-from engine.audio import decode, decoding, encode, read_header
+from engine.audio import AudioForm, decode, decoding, encode, read_header
 from engine.errors import InvalidRequest
 
 
@@ -15,7 +15,7 @@ def test_a_file_on_disk_is_read_as_frames_by_channels(tmp_path: Path) -> None:
     path = tmp_path / "tone.wav"
     mono = np.linspace(-0.5, 0.5, 800, dtype=np.float32)[:, None]
     with path.open("wb") as sink:
-        encode(mono, 16_000, "wav32", 128, sink)
+        encode(mono, 16_000, AudioForm("wav32"), sink)
     samples, rate = decode(path)
     assert rate == 16_000
     assert np.array_equal(samples, mono)
@@ -30,7 +30,7 @@ def test_what_is_no_audio_is_refused_under_the_name_of_its_field() -> None:
 @pytest.mark.parametrize("output_format", ["mp3", "opus", "flac", "wav16"])
 def test_a_header_tells_length_rate_and_channels(output_format: str) -> None:
     sink = io.BytesIO()
-    encode(np.zeros((4_800, 2), np.float32), 48_000, output_format, 128, sink)
+    encode(np.zeros((4_800, 2), np.float32), 48_000, AudioForm(output_format), sink)
     sink.seek(0)
     header = read_header(sink)
     assert (header.rate_hz, header.channels) == (48_000, 2)
@@ -42,7 +42,7 @@ def test_a_header_tells_length_rate_and_channels(output_format: str) -> None:
 
 def test_no_more_is_read_than_is_wanted() -> None:
     sink = io.BytesIO()
-    encode(np.linspace(-0.5, 0.5, 800, dtype=np.float32)[:, None], 16_000, "wav32", 128, sink)
+    encode(np.linspace(-0.5, 0.5, 800, dtype=np.float32)[:, None], 16_000, AudioForm("wav32"), sink)
     for most, frames in ((300, 300), (900, 800)):
         sink.seek(0)
         assert len(decode(sink, most_frames=most)[0]) == frames
@@ -55,7 +55,7 @@ def test_reading_by_slices_gives_the_samples_of_the_whole(
 ) -> None:
     sink = io.BytesIO()
     noise = np.random.default_rng(1).uniform(-0.5, 0.5, (24_000, channels)).astype(np.float32)
-    encode(noise, 48_000, output_format, 128, sink)
+    encode(noise, 48_000, AudioForm(output_format), sink)
     sink.seek(0)
     whole, _ = soundfile.read(sink, dtype="float32", always_2d=True)
     monkeypatch.setattr(decoding, "_SLICE_SAMPLES", 5_000)
@@ -66,7 +66,7 @@ def test_reading_by_slices_gives_the_samples_of_the_whole(
 
 def test_reading_can_be_stopped_between_two_slices(monkeypatch: pytest.MonkeyPatch) -> None:
     sink, checks = io.BytesIO(), iter([None, None])
-    encode(np.zeros((3_000, 1), np.float32), 16_000, "wav16", 128, sink)
+    encode(np.zeros((3_000, 1), np.float32), 16_000, AudioForm("wav16"), sink)
     monkeypatch.setattr(decoding, "_SLICE_SAMPLES", 1_000)
     with pytest.raises(StopIteration):
         decode(sink, check=checks.__next__)
@@ -75,7 +75,7 @@ def test_reading_can_be_stopped_between_two_slices(monkeypatch: pytest.MonkeyPat
 
 def test_a_file_that_ends_before_its_header_says_is_read_to_its_end() -> None:
     sink = io.BytesIO()
-    encode(np.zeros((96_000, 2), np.float32), 48_000, "mp3", 128, sink)
+    encode(np.zeros((96_000, 2), np.float32), 48_000, AudioForm("mp3"), sink)
     cut = io.BytesIO(sink.getvalue()[: len(sink.getvalue()) // 2])
     assert read_header(cut).frames == 96_000
     assert 40_000 < len(decode(cut)[0]) < 50_000
@@ -83,6 +83,6 @@ def test_a_file_that_ends_before_its_header_says_is_read_to_its_end() -> None:
 
 def test_a_file_object_is_read_from_its_start_wherever_it_stands() -> None:
     sink = io.BytesIO()
-    encode(np.zeros((480, 2), np.float32), 48_000, "wav16", 128, sink)
+    encode(np.zeros((480, 2), np.float32), 48_000, AudioForm("wav16"), sink)
     assert sink.tell() > 0
     assert read_header(sink).frames == len(decode(sink)[0]) == 480

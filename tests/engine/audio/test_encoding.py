@@ -5,7 +5,7 @@ import io
 import numpy as np
 import pytest
 
-from engine.audio import FORMATS, MP3_BITRATES_KBPS, Samples, content_type, decode, encode, extension
+from engine.audio import FORMATS, MP3_BITRATES_KBPS, AudioForm, Samples, decode, encode
 from engine.errors import InvalidRequest
 
 RATE = 48_000
@@ -23,7 +23,7 @@ def chord() -> Samples:
 def encoded(samples: Samples, output_format: str, bitrate_kbps: int = 128, before: bytes = b"") -> bytes:
     sink = io.BytesIO(before)
     sink.seek(0, io.SEEK_END)
-    encode(samples, RATE, output_format, bitrate_kbps, sink)
+    encode(samples, RATE, AudioForm(output_format, bitrate_kbps), sink)
     assert sink.tell() == len(sink.getvalue())
     assert sink.getvalue().startswith(before)
     return sink.getvalue()[len(before) :]
@@ -91,7 +91,7 @@ def test_the_slices_are_small_and_each_is_preceded_by_a_check(chord: Samples) ->
 
     checks: list[int] = []
     sink = Sink()
-    encode(chord, RATE, "wav32", 128, sink, lambda: checks.append(sink.tell()))
+    encode(chord, RATE, AudioForm("wav32"), sink, lambda: checks.append(sink.tell()))
     assert sink.largest <= 1 << 20
     assert len(checks) == -(-len(chord) // 32_768)
 
@@ -109,7 +109,7 @@ def test_a_check_that_raises_stops_the_encoder(chord: Samples, output_format: st
         remaining.pop()
 
     with pytest.raises(StopAsked):
-        encode(chord, RATE, output_format, 128, io.BytesIO(), check)
+        encode(chord, RATE, AudioForm(output_format), io.BytesIO(), check)
 
 
 @pytest.mark.parametrize("output_format", FORMATS)
@@ -119,7 +119,7 @@ def test_what_the_sink_raises_reaches_the_caller(chord: Samples, output_format: 
             raise OSError("no room")
 
     with pytest.raises(OSError, match="no room"):
-        encode(chord, RATE, output_format, 128, Full())
+        encode(chord, RATE, AudioForm(output_format), Full())
 
 
 def test_overs_are_clipped_not_wrapped() -> None:
@@ -132,7 +132,7 @@ def test_overs_are_clipped_not_wrapped() -> None:
 @pytest.mark.parametrize(
     ("output_format", "bitrate_kbps", "rate", "field"),
     [
-        ("aac", 128, RATE, "output_format"),
+        ("ac3", 128, RATE, "output_format"),
         ("mp3", 100, RATE, "mp3_bitrate"),
         ("opus", 128, 44_100, "output_format"),
     ],
@@ -141,10 +141,10 @@ def test_what_no_encoder_offers_is_refused(
     chord: Samples, output_format: str, bitrate_kbps: int, rate: int, field: str
 ) -> None:
     with pytest.raises(InvalidRequest) as refused:
-        encode(chord, rate, output_format, bitrate_kbps, io.BytesIO())
+        encode(chord, rate, AudioForm(output_format, bitrate_kbps), io.BytesIO())
     assert refused.value.field == field
 
 
 def test_names_of_the_formats() -> None:
-    assert content_type("opus") == "audio/ogg; codecs=opus"
-    assert {extension(name) for name in FORMATS} == {"mp3", "opus", "flac", "wav"}
+    assert AudioForm("opus").content_type == "audio/ogg; codecs=opus"
+    assert {AudioForm(name).extension for name in FORMATS} == {"mp3", "opus", "flac", "wav"}

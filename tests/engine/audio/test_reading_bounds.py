@@ -5,7 +5,7 @@ import io
 import numpy as np
 import pytest
 
-from engine.audio import encode
+from engine.audio import AudioForm, encode
 from engine.audio.reading import LISTENING_HZ, listening
 from engine.errors import InvalidRequest
 
@@ -13,7 +13,7 @@ from engine.errors import InvalidRequest
 def silence(seconds: float, *, untold: bool = False) -> io.BytesIO:
     """A FLAC file, as one that was streamed where its length is not told."""
     sink = io.BytesIO()
-    encode(np.zeros((round(seconds * 8_000), 1), np.float32), 8_000, "flac", 0, sink)
+    encode(np.zeros((round(seconds * 8_000), 1), np.float32), 8_000, AudioForm("flac"), sink)
     raw = bytearray(sink.getvalue())
     if untold:
         raw[21] &= 0xF0  # the low 36 bits of eight bytes at 18: the total of samples, in RFC 9639

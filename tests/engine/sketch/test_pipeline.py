@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from engine.audio import decode, encode, integrated_loudness
+from engine.audio import AudioForm, decode, encode, integrated_loudness
 from engine.control import Check, Uncontrolled, unchecked
 from engine.errors import InvalidRequest, ScoreError
 from engine.request import SketchRequest, SongRequest, read_sketch, read_song
@@ -392,7 +392,7 @@ def test_decoded_songs_stay_below_full_scale(model: SketchModel, style: str) -> 
     (track,) = model.generate(song(style=style, lyrics=LYRICS), Uncontrolled())
     for kind, kbps in (("mp3", 128), ("opus", 96)):
         sink = io.BytesIO()
-        encode(track.samples, track.sample_rate_hz, kind, kbps, sink)
+        encode(track.samples, track.sample_rate_hz, AudioForm(kind, kbps), sink)
         sink.seek(0)
         decoded, rate = decode(sink)
         some = np.ascontiguousarray(decoded[: 1 << 18].T)  # (2, n)
@@ -405,6 +405,6 @@ def test_decoded_songs_stay_below_full_scale(model: SketchModel, style: str) -> 
 def test_an_mp3_of_a_song_stays_below_full_scale(model: SketchModel, style: str) -> None:
     track = next(iter(model.generate(song(style=style, lyrics=LYRICS), Uncontrolled())))
     file = io.BytesIO()
-    encode(track.samples, track.sample_rate_hz, "mp3", 128, file)
+    encode(track.samples, track.sample_rate_hz, AudioForm("mp3"), file)
     file.seek(0)
     assert 0.5 < float(np.abs(decode(file)[0]).max()) < 1.0

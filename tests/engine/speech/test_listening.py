@@ -8,7 +8,7 @@ from difflib import SequenceMatcher
 import numpy as np
 import pytest
 
-from engine.audio import encode
+from engine.audio import AudioForm, encode
 from engine.control import Uncontrolled
 from engine.speech.network import SpeechNetwork
 from engine.speech.phonemes import Phonemiser
@@ -58,7 +58,7 @@ def test_three_hundred_words_are_understood(network: SpeechNetwork, phonemiser: 
     spoken = list(model.speak(SpeechRequest(text=LISTENED, seed=1), Uncontrolled()))
     samples = np.concatenate([piece.samples for piece in spoken])
     audio = io.BytesIO()
-    encode(samples, model.sample_rate_hz, "wav16", 128, audio)
+    encode(samples, model.sample_rate_hz, AudioForm("wav16"), audio)
     audio.seek(0)
     heard = WhisperTranscription().transcribe(audio, TranscriptionRequest(), Uncontrolled())
     said, understood = letters(LISTENED), letters(heard.text)

@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from engine.audio import encode
+from engine.audio import AudioForm, encode
 from engine.catalogue import Catalogue
 from engine.speech_request import read_speech
 from tests.architecture.documents import ROOT, fenced_lines
@@ -39,7 +39,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Product]:
 
 def flac(seconds: float) -> bytes:
     sink = io.BytesIO()
-    encode(np.full((round(seconds * 48_000), 2), 0.25, np.float32), 48_000, "flac", 0, sink)
+    encode(np.full((round(seconds * 48_000), 2), 0.25, np.float32), 48_000, AudioForm("flac"), sink)
     return sink.getvalue()
 
 

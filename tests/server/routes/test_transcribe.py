@@ -11,7 +11,7 @@ from typing import BinaryIO
 import numpy as np
 import pytest
 
-from engine.audio import encode
+from engine.audio import AudioForm, encode
 from engine.audio.reading import AudioStream, listening
 from engine.catalogue import Catalogue
 from engine.errors import InvalidRequest
@@ -41,7 +41,7 @@ def listener(tmp_path_factory: pytest.TempPathFactory, ear: TranscriptionDouble)
 
 def flac(seconds: float = 0.2) -> bytes:
     sink = io.BytesIO()
-    encode(np.full((round(seconds * 16_000), 1), 0.1, np.float32), 16_000, "flac", 0, sink)
+    encode(np.full((round(seconds * 16_000), 1), 0.1, np.float32), 16_000, AudioForm("flac"), sink)
     return sink.getvalue()
 
 

@@ -11,7 +11,7 @@ import pytest
 from starlette.requests import ClientDisconnect, Request
 from starlette.types import Message
 
-from engine.audio import decode, encode
+from engine.audio import AudioForm, decode, encode
 from engine.catalogue import Catalogue
 from engine.errors import UnknownModel
 from server.codec_operations import CodecOperations
@@ -57,7 +57,7 @@ def form(request: object = SONG, latents: bytes = LATENTS.tobytes()) -> dict[str
 
 def flac(seconds: float, rate_hz: int = 48_000, channels: int = 2) -> bytes:
     sink = io.BytesIO()
-    encode(np.full((round(seconds * rate_hz), channels), 0.25, np.float32), rate_hz, "flac", 0, sink)
+    encode(np.full((round(seconds * rate_hz), channels), 0.25, np.float32), rate_hz, AudioForm("flac"), sink)
     return sink.getvalue()
 
 
@@ -204,7 +204,10 @@ def test_a_file_that_proves_damaged_fails_its_job_and_is_to_blame(
 ) -> None:
     sink = io.BytesIO()
     encode(
-        np.random.default_rng(0).uniform(-0.1, 0.1, (48_000, 2)).astype(np.float32), 48_000, "flac", 0, sink
+        np.random.default_rng(0).uniform(-0.1, 0.1, (48_000, 2)).astype(np.float32),
+        48_000,
+        AudioForm("flac"),
+        sink,
     )
     cut = sink.getvalue()[: sink.tell() // 2]
     job_id = singer.client.post("/vae?op=encode", content=cut).json()["id"]

@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from engine.audio import encode
+from engine.audio import AudioForm, encode
 from engine.control import Uncontrolled
 from engine.score import timeline
 from engine.sketch.compose import compose
@@ -46,7 +46,7 @@ def test_most_words_are_understood_whatever_is_sung_and_how(singer: Singer) -> N
         assert words(" ".join(word.text for word in sung.words)) == words(lyrics)
         stereo = np.repeat(sung.samples[:, None], 2, axis=1)
         recording = io.BytesIO()
-        encode(stereo * 0.8, RATE_HZ, "wav16", 128, recording)
+        encode(stereo * 0.8, RATE_HZ, AudioForm("wav16"), recording)
         recording.seek(0)
         heard = listener.transcribe(recording, TranscriptionRequest(), Uncontrolled())
         shares[style] = understood(words(lyrics), words(heard.text))
