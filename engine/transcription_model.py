@@ -3,6 +3,7 @@
 `transcribe` runs on the one working thread; all else is read by any.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import BinaryIO, Protocol
 
@@ -27,11 +28,20 @@ class Segment:
     average_log_probability: float  # of a token
     compression_ratio: float  # of the text, by zlib: far above 2 it says the same again and again
     no_speech_probability: float
+    blank: str = ""  # what stands between the text before and this one: a blank, where there is such a text, or nothing
+
+
+Heard = Callable[[Segment], None]
+"""Is told each segment of a transcript, in order, as soon as nothing about it changes any more."""
+
+
+def unheard(segment: Segment) -> None:
+    """What happens with a segment as it is found where nobody asked."""
 
 
 @dataclass(frozen=True, slots=True)
 class Transcript:
-    """What was said. `language` is an ISO 639-1 code, `seconds` the audio's length."""
+    """What was said: the texts of the segments, each after its blank. `language` is an ISO 639-1 code, `seconds` the audio's length."""
 
     text: str
     language: str
@@ -53,6 +63,7 @@ class SegmentAnswer(BaseModel):
     average_log_probability: float = Field(description="Of a token.")
     compression_ratio: float = Field(description="Of the text: far above 2 it says the same again and again.")
     no_speech_probability: float = Field(description="That nobody speaks there.")
+    blank: str = Field(description="What stands before the text where texts are joined: a blank or nothing.")
 
 
 class TranscriptAnswer(BaseModel):
@@ -73,12 +84,13 @@ def transcript_as_json(transcript: Transcript) -> dict[str, JsonValue]:
         language=transcript.language,
         language_probability=round(transcript.language_probability, 4),
         seconds=round(transcript.seconds, 3),
-        segments=[_segment_answer(segment) for segment in transcript.segments],
+        segments=[segment_answer(segment) for segment in transcript.segments],
         words=word_answers(word for segment in transcript.segments for word in segment.words),
     ).model_dump()
 
 
-def _segment_answer(segment: Segment) -> SegmentAnswer:
+def segment_answer(segment: Segment) -> SegmentAnswer:
+    """A segment as answers tell it."""
     return SegmentAnswer(
         start=round(segment.start, 3),
         end=round(segment.end, 3),
@@ -89,6 +101,7 @@ def _segment_answer(segment: Segment) -> SegmentAnswer:
         average_log_probability=round(segment.average_log_probability, 4),
         compression_ratio=round(segment.compression_ratio, 4),
         no_speech_probability=round(segment.no_speech_probability, 4),
+        blank=segment.blank,
     )
 
 
@@ -109,8 +122,12 @@ class TranscriptionModel(Protocol):
     def check(self, request: TranscriptionRequest) -> None:
         """Raise InvalidRequest, naming the field, for a language or a task it lacks."""
 
-    def transcribe(self, audio: BinaryIO, request: TranscriptionRequest, control: Control) -> Transcript:
+    def transcribe(
+        self, audio: BinaryIO, request: TranscriptionRequest, control: Control, heard: Heard = unheard
+    ) -> Transcript:
         """What an audio file says, read from its start in constant memory. Stops between windows of 30 s.
+
+        `heard` is told of each segment before the next window is looked at; what it raises ends the transcription.
 
         Raises InvalidRequest('audio') where the file cannot be read to its end.
         """

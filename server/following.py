@@ -18,7 +18,7 @@ from server.responses import (
     SLICE_BYTES,
     FileSlices,
     ResultResponse,
-    main_part,
+    followed_part,
     send_limit,
     timely,
     until_gone,
@@ -77,7 +77,7 @@ class FollowResponse(Response):
             gone.cancel()
         if is_stored:
             lease = await self._limits.run(lambda: self._book.lease(self._job_id, self._owner))
-            whole = ResultResponse(lease, main_part(lease.entry), self._request, self._limits)
+            whole = ResultResponse(lease, followed_part(lease.entry), self._request, self._limits)
             await whole(scope, receive, send)
 
     async def _follow(self, gone: "asyncio.Task[None]", send: Send) -> bool:
@@ -156,8 +156,8 @@ def _can_begin(reach: Reach) -> bool:
 
 
 def readable(reach: Reach) -> int:
-    """Bytes from the start of a body that belong to its first part and can be read."""
+    """Bytes from the start of a body that belong to the part that is followed and can be read."""
     if reach.published is None:
         return reach.offered
-    part = main_part(reach.published)
+    part = followed_part(reach.published)
     return reach.published.size_bytes if part is None else part.length

@@ -15,7 +15,7 @@ from storage.store import Lease, ResultStore
 
 _ENDINGS = {JobState.FAILED: "failed", JobState.CANCELLED: "was cancelled"}
 _REACHED = ("phase", "progress", "counters")  # kept when a job ends early: progress never falls
-_BESIDE = ("replay", "latents", "srt", "vtt")  # parts that go with what is heard or read
+_BESIDE = ("replay", "latents", "segments", "srt", "vtt")  # parts that go with what is heard or read
 _log = logging.getLogger(__name__)
 
 

@@ -21,6 +21,7 @@ from starlette.types import Receive, Scope, Send
 from server.conditional import Selection, select
 from server.errors import ClientStalled
 from server.limits import SOCKET_SECONDS, Limits, Slots
+from server.work import FOLLOWED
 from storage.entry import JSON, Entry, Part
 from storage.store import Lease
 
@@ -95,12 +96,19 @@ class FileSlices:
 
 
 def main_part(entry: Entry) -> Part | None:
-    """The part that a body begins with and is named after, where others follow it; None where the whole is meant.
+    """The part that a body is named after, where there are others beside it; None where the whole is meant.
 
-    So `result=1` gives the audio of a body that ends with what was said in it.
+    So `result=1` gives the audio of a body that ends with what was said in it, and the transcript of one that begins
+    with what was heard while it was made.
     """
+    named = next((part for part in entry.parts if part.content_type == entry.content_type), None)
+    return named if named is not None and named.length < entry.size_bytes else None
+
+
+def followed_part(entry: Entry) -> Part | None:
+    """The part that a body begins with and that could be followed while it was made; None where that is the whole."""
     first = entry.parts[0] if entry.parts else None
-    if first is None or first.offset or first.content_type != entry.content_type:
+    if first is None or first.offset or first.content_type != entry.detail.get(FOLLOWED):
         return None
     return first if first.length < entry.size_bytes else None
 

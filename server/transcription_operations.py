@@ -8,8 +8,15 @@ from typing import BinaryIO, Final
 
 from engine.audio.reading import listening, too_long
 from engine.catalogue import Catalogue
+from engine.errors import InvalidRequest
 from engine.subtitles import SRT_TYPE, VTT_TYPE, as_srt, as_vtt
-from engine.transcription_model import Transcript, TranscriptionModel, transcript_as_json
+from engine.transcription_model import (
+    Segment,
+    Transcript,
+    TranscriptionModel,
+    segment_answer,
+    transcript_as_json,
+)
 from engine.transcription_request import MOST_SECONDS, TranscriptionRequest
 from server.jobs.rates import Stage
 from server.work import Making, Packed, Prepared, digest_of, sha256_of, stages_of
@@ -17,6 +24,9 @@ from storage.entry import Part
 
 GUESSED_BYTES_A_SECOND: Final = 16_000  # of a file that tells no length: 128 kbit/s
 JSON_TYPE: Final = "application/json"
+LINES_TYPE: Final = "application/x-ndjson"
+SEGMENTS_PART: Final = "segments"
+TRANSCRIPT_PART: Final = "transcript"
 _OPERATION: Final = "transcribe"
 
 Length = Callable[[BinaryIO], float | None]
@@ -41,13 +51,19 @@ class TranscriptionOperations:
         """Raise UnknownModel or InvalidRequest for what no model here does; needs no recording."""
         self._catalogue.transcription(asked.model).check(asked)
 
-    def transcribe(self, asked: TranscriptionRequest, audio: io.BytesIO) -> Prepared:
-        """A recording into a transcript. Raises UnknownModel, InvalidRequest."""
+    def transcribe(
+        self, asked: TranscriptionRequest, audio: io.BytesIO, least_seconds: float = 0.0
+    ) -> Prepared:
+        """A recording into a transcript. Raises UnknownModel, InvalidRequest, also where it says that it is shorter."""
         model = self._catalogue.transcription(asked.model)
         model.check(asked)
         size, seconds = audio.getbuffer().nbytes, self._length(audio)
         if seconds is not None and seconds > MOST_SECONDS:
             raise too_long("audio", MOST_SECONDS)
+        if seconds is not None and seconds < least_seconds:
+            raise InvalidRequest(
+                "audio", f"The audio is shorter than {least_seconds:g} seconds; send more of it."
+            )
         fields = asked.model_dump() | {"model": model.id, "audio": sha256_of(audio.getbuffer())}
         return Prepared(
             operation=_OPERATION,
@@ -57,6 +73,7 @@ class TranscriptionOperations:
             work=lambda making: _write_transcript(model, asked, audio, making),
             rates_id=model.rates_id,
             input_bytes=size,
+            followed=LINES_TYPE,
         )
 
 
@@ -73,17 +90,27 @@ def _stages(
 def _write_transcript(
     model: TranscriptionModel, asked: TranscriptionRequest, audio: BinaryIO, making: Making
 ) -> Packed:
+    """Each segment as a line of JSON as soon as it is found, and after the last the transcript in all its forms."""
+
+    def heard(segment: Segment) -> None:
+        making.sink.write(f"{segment_answer(segment).model_dump_json()}\n".encode())
+        making.offer()
+
+    start = making.sink.tell()
     with making.stopwatch.pipeline():
-        transcript = model.transcribe(audio, asked, making.control)
-    parts = tuple(_written(transcript, making))
+        transcript = model.transcribe(audio, asked, making.control, heard)
+    end = making.sink.tell()
+    lines = Part(
+        SEGMENTS_PART, 0, LINES_TYPE, start, end - start, transcript.seconds, f"{making.job_id}.ndjson"
+    )
     metrics = {"audio_seconds": round(transcript.seconds, 3)}
-    return Packed(JSON_TYPE, parts, transcript.notes, metrics=metrics)
+    return Packed(JSON_TYPE, (lines, *_written(transcript, making)), transcript.notes, metrics=metrics)
 
 
 def _written(transcript: Transcript, making: Making) -> Iterator[Part]:
     """The transcript in each of its forms, one after another."""
     forms = (
-        ("transcript", "json", JSON_TYPE, json.dumps(transcript_as_json(transcript), ensure_ascii=False)),
+        (TRANSCRIPT_PART, "json", JSON_TYPE, json.dumps(transcript_as_json(transcript), ensure_ascii=False)),
         ("srt", "srt", SRT_TYPE, as_srt(transcript.segments)),
         ("vtt", "vtt", VTT_TYPE, as_vtt(transcript.segments)),
     )

@@ -1,11 +1,15 @@
 """Reads uploads within bounds: the parts of a multipart form (RFC 7578), or one bare file.
 
+A form of this server has parts that are all known. One of another's API may hold anything: what is not known there is
+read and dropped, a list is the same name again and again, with or without brackets after it.
+
 Each is collected in the buffer that it is handed on in: a copy of the largest would hold up the event loop for 50 ms.
 """
 
+import hashlib
 import io
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
@@ -25,6 +29,12 @@ if TYPE_CHECKING:
 FORM_TYPE: Final = "multipart/form-data"
 MAX_HEADERS: Final = 8
 MAX_HEADER_BYTES: Final = 1024
+MAX_NAME_CHARACTERS: Final = 80
+MAX_LOOSE_HEADERS: Final = 16
+MAX_LOOSE_HEADER_BYTES: Final = 4096  # a file name may take most of it
+MAX_LOOSE_PARTS: Final = 256
+MAX_FIELD_BYTES: Final = 64 * 1024
+_INDEX: Final = re.compile(r"\[\d{0,4}\]$", re.ASCII)
 _BOUNDARY: Final = re.compile(rb"[\x20-\x7e]{0,69}[\x21-\x7e]")
 
 
@@ -68,6 +78,35 @@ LATENTS_PART: Final = PartRule(
 )
 
 
+@dataclass(frozen=True, slots=True)
+class LooseForm:
+    """What was read of a form that may hold anything.
+
+    `texts` are the fields as they were sent, each as often as it was; `names` those of all parts, also of what was
+    dropped. `digest` tells one form from another, whatever the boundary.
+    """
+
+    texts: Mapping[str, tuple[str, ...]]
+    file: io.BytesIO | None
+    names: frozenset[str]
+    digest: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class PartHead:
+    """What the header of a part says; empty where it does not."""
+
+    name: str
+    filename: str
+    content_type: str
+
+
+Take = Callable[[memoryview], None]
+"""Takes the next bytes of a part, which it must not keep."""
+
+Opened = Callable[[PartHead], Take]
+
+
 def is_form(request: Request) -> bool:
     """Whether the body is a multipart form."""
     kind = request.headers.get("content-type", "").partition(";")[0]
@@ -79,8 +118,29 @@ async def read_form(request: Request, rules: Iterable[PartRule]) -> dict[str, io
 
     Raises BodyTooLarge, InvalidForm, UnsupportedMedia, UnknownField, InvalidRequest; Starlette's ClientDisconnect.
     """
+    parts = _RuledParts({rule.name: rule for rule in rules})
+    await _read(request, _FormReader(_boundary(request), parts.open))
+    return parts.finish()
+
+
+async def read_loose_form(request: Request, upload: str, fields: Collection[str]) -> LooseForm:
+    """The part `upload`, a file of any type, and the `fields` as text; all else is read and dropped.
+
+    Raises BodyTooLarge, InvalidForm, UnsupportedMedia for what is no form, InvalidRequest for a file that stands there
+    twice and for a field that is too long or no text; Starlette's ClientDisconnect.
+    """
+    if not is_form(request):
+        raise UnsupportedMedia(
+            request.headers.get("content-type", ""), f"{FORM_TYPE} with the part {upload!r}"
+        )
+    parts = _LooseParts(upload, fields)
+    reader = _FormReader(_boundary(request), parts.open, MAX_LOOSE_HEADERS, MAX_LOOSE_HEADER_BYTES)
+    await _read(request, reader)
+    return parts.finish()
+
+
+async def _read(request: Request, reader: "_FormReader") -> None:
     check_declared_size(request.headers, MAX_BODY_BYTES)
-    reader = _FormReader(_boundary(request), {rule.name: rule for rule in rules})
     size = 0
     async with aclosing(request.stream()) as stream:
         async for chunk in stream:
@@ -88,7 +148,7 @@ async def read_form(request: Request, rules: Iterable[PartRule]) -> dict[str, io
             if size > MAX_BODY_BYTES:
                 raise BodyTooLarge(MAX_BODY_BYTES)
             reader.feed(chunk)
-    return reader.finish()
+    reader.finish()
 
 
 async def read_file(request: Request, rule: PartRule) -> io.BytesIO:
@@ -133,13 +193,18 @@ class _Head:
 
 
 class _FormReader:
-    """Owner of the parts read so far; fed by chunks of any size, which it does not keep."""
+    """Finds the parts of a form, fed by chunks of any size, which it does not keep.
 
-    def __init__(self, boundary: bytes, rules: Mapping[str, PartRule]) -> None:
-        self._rules = rules
-        self._parts: dict[str, io.BytesIO] = {}
+    `opened` is called with the name and the header of each part and gives what takes the part's bytes. Owner of the
+    header that is being read, and of who takes the bytes that come.
+    """
+
+    def __init__(
+        self, boundary: bytes, opened: Opened, most_headers: int = 0, most_header_bytes: int = 0
+    ) -> None:
+        self._opened = opened
         self._head = _Head()
-        self._rule: PartRule | None = None
+        self._take: Take = _drop
         self._ended = False
         callbacks: MultipartCallbacks = {
             "on_part_begin": self._begin,
@@ -147,30 +212,27 @@ class _FormReader:
             "on_header_value": lambda raw, start, end: self._head.value.extend(raw[start:end]),
             "on_header_end": lambda: self._head.end_line(),
             "on_headers_finished": self._open,
-            "on_part_data": self._take,
+            "on_part_data": lambda raw, start, end: self._take(memoryview(raw)[start:end]),
             "on_end": self._end,
         }
         self._parser = MultipartParser(
-            boundary, callbacks, max_header_count=MAX_HEADERS, max_header_size=MAX_HEADER_BYTES
+            boundary,
+            callbacks,
+            max_header_count=most_headers or MAX_HEADERS,
+            max_header_size=most_header_bytes or MAX_HEADER_BYTES,
         )
 
     def feed(self, chunk: bytes) -> None:
-        """Take in the next bytes of the body. Raises as `read_form`."""
+        """Take in the next bytes of the body. Raises InvalidForm, and what `opened` and those who take bytes raise."""
         try:
             self._parser.write(chunk)
         except FormParserError as error:
             raise InvalidForm("it does not have the form that its boundary promises") from error
 
-    def finish(self) -> dict[str, io.BytesIO]:
-        """The parts, once the body is over; gives them away."""
+    def finish(self) -> None:
+        """The body is over. Raises InvalidForm where the form is not."""
         if not self._ended:
             raise InvalidForm("it ends before its closing boundary")
-        for rule in self._rules.values():
-            if rule.required and rule.name not in self._parts:
-                raise InvalidRequest(rule.name, f"The form has no part {rule.name!r}; add it.")
-        for part in self._parts.values():
-            part.seek(0)
-        return self._parts
 
     def _begin(self) -> None:
         self._head = _Head()
@@ -178,24 +240,121 @@ class _FormReader:
     def _open(self) -> None:
         """The part's header is over: look at what it says."""
         kind, options = parse_options_header(self._head.lines.get("content-disposition", ""))
-        name = options.get(b"name", b"").decode("utf-8", "replace")[:80]
+        name = options.get(b"name", b"").decode("utf-8", "replace")[:MAX_NAME_CHARACTERS]
         if kind != b"form-data" or not name:
             raise InvalidForm("one of its parts has no name")
-        rule = self._rules.get(name)
-        if rule is None:
-            names = ", ".join(self._rules)
-            raise UnknownField(name, f"The form has a part {name!r} that nobody reads; send {names} alone.")
-        if name in self._parts:
-            raise InvalidRequest(name, f"The form has the part {name!r} twice; send it once.")
-        rule.check_type(self._head.lines.get("content-type", ""))
-        self._rule, self._parts[name] = rule, io.BytesIO()
-
-    def _take(self, raw: bytes, start: int, end: int) -> None:
-        if self._rule is not None:
-            part = self._parts[self._rule.name]
-            part.write(memoryview(raw)[start:end])
-            if part.tell() > self._rule.max_bytes:
-                raise BodyTooLarge(self._rule.max_bytes)
+        filename = options.get(b"filename", b"").decode("utf-8", "replace")
+        self._take = self._opened(PartHead(name, filename, self._head.lines.get("content-type", "")))
 
     def _end(self) -> None:
         self._ended = True
+
+
+class _RuledParts:
+    """Owner of the parts read so far of a form whose parts are all known."""
+
+    def __init__(self, rules: Mapping[str, PartRule]) -> None:
+        self._rules = rules
+        self._parts: dict[str, io.BytesIO] = {}
+
+    def open(self, head: PartHead) -> Take:
+        """What takes the bytes of the next part."""
+        rule = self._rules.get(head.name)
+        if rule is None:
+            names = ", ".join(self._rules)
+            raise UnknownField(
+                head.name, f"The form has a part {head.name!r} that nobody reads; send {names} alone."
+            )
+        if head.name in self._parts:
+            raise InvalidRequest(head.name, f"The form has the part {head.name!r} twice; send it once.")
+        rule.check_type(head.content_type)
+        part = self._parts[head.name] = io.BytesIO()
+
+        def take(piece: memoryview) -> None:
+            part.write(piece)
+            if part.tell() > rule.max_bytes:
+                raise BodyTooLarge(rule.max_bytes)
+
+        return take
+
+    def finish(self) -> dict[str, io.BytesIO]:
+        """The parts, once the body is over; gives them away."""
+        for rule in self._rules.values():
+            if rule.required and rule.name not in self._parts:
+                raise InvalidRequest(rule.name, f"The form has no part {rule.name!r}; add it.")
+        for part in self._parts.values():
+            part.seek(0)
+        return self._parts
+
+
+class _LooseParts:
+    """Owner of what was kept so far of a form that may hold anything, and of the digest of all of it."""
+
+    def __init__(self, upload: str, fields: Collection[str]) -> None:
+        self._upload = upload
+        self._fields = fields
+        self._names: list[str] = []
+        self._texts: dict[str, list[io.BytesIO]] = {}
+        self._file: io.BytesIO | None = None
+        self._digest = hashlib.sha256()
+        self._length = 0
+
+    def open(self, head: PartHead) -> Take:
+        """What takes the bytes of the next part."""
+        self._close()
+        self._mark(head.name.encode())
+        self._mark(head.filename.encode())
+        name = _INDEX.sub("", head.name)
+        self._names.append(name)
+        if len(self._names) > MAX_LOOSE_PARTS:
+            raise InvalidForm(f"it has more than {MAX_LOOSE_PARTS} parts")
+        if name == self._upload:
+            if self._file is not None:
+                raise InvalidRequest(name, f"The form has the part {name!r} twice; send it once.")
+            self._file = io.BytesIO()
+            return self._taking(self._file)
+        if name not in self._fields:
+            return self._hash
+        text = io.BytesIO()
+        self._texts.setdefault(name, []).append(text)
+        return self._taking(text, name)
+
+    def finish(self) -> LooseForm:
+        """The form, once the body is over; gives it away."""
+        self._close()
+        if self._file is not None:
+            self._file.seek(0)
+        texts = {name: tuple(_text(name, raw) for raw in raws) for name, raws in self._texts.items()}
+        return LooseForm(texts, self._file, frozenset(self._names), self._digest.digest())
+
+    def _taking(self, sink: io.BytesIO, field: str = "") -> Take:
+        def take(piece: memoryview) -> None:
+            self._hash(piece)
+            sink.write(piece)
+            if field and sink.tell() > MAX_FIELD_BYTES:
+                raise InvalidRequest(field, f"{field} must have at most {MAX_FIELD_BYTES} bytes; send less.")
+
+        return take
+
+    def _hash(self, piece: memoryview) -> None:
+        self._digest.update(piece)
+        self._length += len(piece)
+
+    def _close(self) -> None:
+        """The content of a part is over: how long it was parts it from the next."""
+        self._digest.update(self._length.to_bytes(8))
+        self._length = 0
+
+    def _mark(self, raw: bytes) -> None:
+        self._digest.update(len(raw).to_bytes(8) + raw)
+
+
+def _drop(_: memoryview) -> None:
+    """Before the first part there is nobody who takes bytes."""
+
+
+def _text(name: str, raw: io.BytesIO) -> str:
+    try:
+        return raw.getvalue().decode()
+    except UnicodeDecodeError:
+        raise InvalidRequest(name, f"{name} is not UTF-8 text; send it as such.") from None

@@ -15,14 +15,14 @@ from engine.sound_options import cores
 from engine.transcription.detection import NOBODY, Language, detect
 from engine.transcription.device import chosen, opened
 from engine.transcription.features import RATE_HZ
-from engine.transcription.languages import NAMES, UNSPACED, language_code
+from engine.transcription.languages import NAMES, language_code
 from engine.transcription.progress import Progress
 from engine.transcription.scribe import Scribe
 from engine.transcription.voice_activity import SpeechDetector
 from engine.transcription.weights import Weights, packaged, weights_in
 from engine.transcription.whisper import Whisper
 from engine.transcription.windows import Windows
-from engine.transcription_model import Segment, Transcript
+from engine.transcription_model import Heard, Segment, Transcript, unheard
 from engine.transcription_request import MOST_SECONDS, TranscriptionRequest
 
 LISTENING: Final = "listening"
@@ -98,8 +98,10 @@ class WhisperTranscription:
         self._whisper = None
         self._detector = None
 
-    def transcribe(self, audio: BinaryIO, request: TranscriptionRequest, control: Control) -> Transcript:
-        """What an audio file says; an empty transcript where nobody speaks.
+    def transcribe(
+        self, audio: BinaryIO, request: TranscriptionRequest, control: Control, heard: Heard = unheard
+    ) -> Transcript:
+        """What an audio file says; an empty transcript where nobody speaks. `heard` is called with each segment of it.
 
         Raises InvalidRequest for what `check` refuses and for audio that cannot be read to its end, CheckpointError
         and DeviceError where the model cannot be opened, OutOfMemory.
@@ -114,14 +116,15 @@ class WhisperTranscription:
         with self._windows(audio, control) as (stream, windows):
             progress = Progress(control, LISTENING, windows, stream.seconds)
             while (window := windows.next(progress.tell)) is not None:
-                segments += scribe.write(window, windows, control.check_cancelled)
+                for segment in scribe.write(window, windows, control.check_cancelled):
+                    segments.append(segment)
+                    heard(segment)
                 progress.tell()
             seconds = windows.heard / RATE_HZ
         control.report(LISTENING, 1.0, seconds=int(seconds))
         if not segments and self._is_detected(request):
             language = NOBODY  # what music sounds like
-        blank = "" if language.code in UNSPACED else " "
-        text = blank.join(segment.text for segment in segments)
+        text = "".join(segment.blank + segment.text for segment in segments)
         notes = (self._device.note,) if self._device.note else ()
         return Transcript(text, language.code, language.probability, seconds, tuple(segments), notes)
 

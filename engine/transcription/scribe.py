@@ -8,6 +8,7 @@ from engine.transcription.alignment import Spelling, Stretch, timed, token_start
 from engine.transcription.decoding import Decoded, decode
 from engine.transcription.detection import Language
 from engine.transcription.features import RATE_HZ
+from engine.transcription.languages import UNSPACED
 from engine.transcription.segmentation import TICK_SECONDS, Piece, pieces
 from engine.transcription.singing import believable, decode_sung, is_spoken
 from engine.transcription.whisper import Encoded, Whisper
@@ -21,12 +22,13 @@ TRUSTED_TEMPERATURE: Final = 0.5  # text found above it is not gone on from
 
 
 class Scribe:
-    """Owner of the text before, for one recording."""
+    """Owner of the text before, and of whether there was any, for one recording."""
 
     def __init__(self, whisper: Whisper, request: TranscriptionRequest, language: Language) -> None:
         self._whisper = whisper
         self._temperature = request.temperature
-        self._language = language.code
+        self._language = "en" if request.task == "translate" else language.code  # of what is written
+        self._blank = ""
         self._opening = whisper.text.opening(language.code if language.told else "", request.task)
         self._wanted = whisper.text.encode(request.prompt)
         self._before: tuple[int, ...] = ()
@@ -69,9 +71,27 @@ class Scribe:
             count = sum(1 for word in spelling if word.text.strip())
             text = self._whisper.text.text(piece.tokens).strip()
             if text:
-                segments.append(_segment(window, piece, text, tuple(words[:count]), decoded))
+                segments.append(self._segment(window, piece, text, tuple(words[:count]), decoded))
             words = words[count:]
         return segments
+
+    def _segment(
+        self, window: Window, piece: Piece, text: str, words: tuple[Word, ...], decoded: Decoded
+    ) -> Segment:
+        begin, blank = window.start / RATE_HZ, self._blank
+        self._blank = "" if self._language in UNSPACED else " "
+        return Segment(
+            start=words[0].start if words else begin + piece.start,
+            end=words[-1].end if words else begin + piece.end,
+            text=text,
+            words=words,
+            tokens=piece.tokens,
+            temperature=decoded.attempt.temperature,
+            average_log_probability=decoded.attempt.average_log_probability,
+            compression_ratio=decoded.compression_ratio,
+            no_speech_probability=decoded.attempt.no_speech_probability,
+            blank=blank,
+        )
 
     def _timed(
         self, window: Window, encoded: Encoded, found: list[Piece], spelled: list[list[Spelling]]
@@ -93,18 +113,3 @@ def _resumption(window: Window, written: float) -> int:
     sample = window.start + round(written * RATE_HZ)
     left = sum(max(0, span.stop - max(span.start, sample)) for span in window.spans)
     return window.stop if window.whole and left < _WORTH_HEARING else sample
-
-
-def _segment(window: Window, piece: Piece, text: str, words: tuple[Word, ...], decoded: Decoded) -> Segment:
-    begin = window.start / RATE_HZ
-    return Segment(
-        start=words[0].start if words else begin + piece.start,
-        end=words[-1].end if words else begin + piece.end,
-        text=text,
-        words=words,
-        tokens=piece.tokens,
-        temperature=decoded.attempt.temperature,
-        average_log_probability=decoded.attempt.average_log_probability,
-        compression_ratio=decoded.compression_ratio,
-        no_speech_probability=decoded.attempt.no_speech_probability,
-    )

@@ -3,7 +3,7 @@
 import asyncio
 import json
 import time
-from collections.abc import AsyncGenerator, Set
+from collections.abc import AsyncGenerator, Callable, Set
 from contextlib import ExitStack, suppress
 
 from starlette.requests import Request
@@ -18,7 +18,14 @@ from server.job_book import JobBook
 from server.limits import MAX_BODY_BYTES, MAX_WAIT_SECONDS, Limits
 from server.operations import Operations
 from server.query import check_query
-from server.responses import EventStream, ResultResponse, json_response, main_part, until_gone
+from server.responses import (
+    EventStream,
+    ResultResponse,
+    followed_part,
+    json_response,
+    main_part,
+    until_gone,
+)
 from server.submission import Prepare, Submissions
 from server.uploads import LATENTS_PART, REQUEST_PART, is_form, read_form
 from server.watch import Watch
@@ -126,12 +133,18 @@ class NativeRoutes:
             gone.cancel()
 
     async def _result(self, request: Request, job_id: str, owner: str) -> Response:
-        part = _asked_part(request, self._book.stored(job_id, owner))
+        return await self._stored(request, job_id, owner, lambda entry: _asked_part(request, entry))
+
+    async def _stored(
+        self, request: Request, job_id: str, owner: str, chosen: Callable[[Entry], Part | None]
+    ) -> Response:
+        """The part of a stored result that is chosen, or all of it."""
+        part = chosen(self._book.stored(job_id, owner))
         lease = await self._limits.run(lambda: self._book.lease(job_id, owner))
         return ResultResponse(lease, part, request, self._limits)
 
     async def _follow(self, request: Request, job_id: str, owner: str) -> Response:
-        """The audio of a job while it is made, or its result where it is there already."""
+        """What can be followed of a job while it is made, as it was then where all is there already."""
         _check_follow(request)
         content_type = self._book.followed(job_id, owner)
         if not content_type:
@@ -140,7 +153,7 @@ class NativeRoutes:
                 "This job's result cannot be followed while it is made; wait for its end and ask for the result.",
             )
         if self._book.describe(job_id, owner)["status"] == "done":
-            return await self._result(request, job_id, owner)
+            return await self._stored(request, job_id, owner, followed_part)
         return FollowResponse(request, job_id, content_type, self._book, self._watch, self._limits)
 
     async def change(self, request: Request) -> Response:
@@ -209,7 +222,7 @@ def _check_follow(request: Request) -> None:
     others = query.keys() - {"id", "follow"}
     if others:
         raise InvalidRequest(
-            min(others), "To follow a job is to ask for its audio as it is made; ask for nothing else."
+            min(others), "To follow a job is to ask for its result as it is made; ask for nothing else."
         )
 
 

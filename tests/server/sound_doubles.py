@@ -11,7 +11,7 @@ from engine.errors import InvalidRequest
 from engine.song_model import Expected
 from engine.speech_model import Spoken
 from engine.speech_request import SpeechRequest
-from engine.transcription_model import Segment, Transcript
+from engine.transcription_model import Heard, Segment, Transcript, unheard
 from engine.transcription_request import TranscriptionRequest
 from engine.words import Word
 
@@ -94,7 +94,9 @@ class TranscriptionDouble:
         if request.language not in ("", "en", "de"):
             raise InvalidRequest("language", f"language must be one of: de, en; it is {request.language!r}.")
 
-    def transcribe(self, audio: BinaryIO, request: TranscriptionRequest, control: Control) -> Transcript:
+    def transcribe(
+        self, audio: BinaryIO, request: TranscriptionRequest, control: Control, heard: Heard = unheard
+    ) -> Transcript:
         self.before()
         control.check_cancelled()
         audio.seek(0)
@@ -102,6 +104,7 @@ class TranscriptionDouble:
         words = (Word("bytes:", 0.0, 0.5), Word(str(size), 0.5, 1.0))
         text = f"bytes: {size}"
         segment = Segment(0.0, 1.0, text, words, (1, 2), 0.0, -0.1, 1.0, 0.0)
+        heard(segment)
         control.report("listening", 1.0, seconds=1)
         notes = ("The language was guessed.",) if not request.language else ()
         return Transcript(text, request.language or "en", 0.75, 1.0, (segment,), notes)

@@ -27,9 +27,11 @@ from server.responses import (
     ResultResponse,
     disposition,
     event_text,
+    followed_part,
     json_response,
     main_part,
 )
+from server.work import FOLLOWED
 from storage.entry import Entry, EntryState, Part
 from storage.store import Lease
 from tests.server.recorded import Recorded
@@ -142,16 +144,36 @@ def test_the_whole_result_is_sent_with_what_describes_it(stored: Stored) -> None
     [
         ("audio/mpeg", (SPOKEN, SAID), SPOKEN),
         ("audio/mpeg", (replace(SPOKEN, length=5200),), None),
-        ("audio/mpeg", (replace(SPOKEN, offset=1), SAID), None),
+        ("audio/mpeg", (SAID, replace(SPOKEN, offset=200)), replace(SPOKEN, offset=200)),
         ("multipart/mixed", (SPOKEN, SAID), None),
         ("audio/mpeg", (), None),
     ],
 )
-def test_a_body_may_begin_with_the_part_it_is_named_after(
+def test_a_body_may_hold_the_part_it_is_named_after(
     stored: Stored, content_type: str, parts: tuple[Part, ...], main: Part | None
 ) -> None:
     entry = stored.lease.entry.evolve(content_type=content_type, parts=parts, size_bytes=5200)
     assert main_part(entry) == main
+    stored.lease.close()
+
+
+@pytest.mark.parametrize(
+    ("followed", "parts", "begun"),
+    [
+        ("audio/mpeg", (SPOKEN, SAID), SPOKEN),
+        ("application/json", (SAID, SPOKEN), None),
+        ("application/json", (replace(SAID, offset=0), SPOKEN), replace(SAID, offset=0)),
+        ("audio/mpeg", (replace(SPOKEN, length=5200),), None),
+        ("", (SPOKEN, SAID), None),
+        ("audio/mpeg", (), None),
+    ],
+)
+def test_a_body_may_begin_with_the_part_that_was_followed(
+    stored: Stored, followed: str, parts: tuple[Part, ...], begun: Part | None
+) -> None:
+    detail = {FOLLOWED: followed} if followed else {}
+    entry = stored.lease.entry.evolve(content_type="audio/mpeg", parts=parts, size_bytes=5200, detail=detail)
+    assert followed_part(entry) == begun
     stored.lease.close()
 
 

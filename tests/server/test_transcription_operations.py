@@ -60,13 +60,38 @@ def test_a_transcript_is_json_and_after_it_subtitles(operations: TranscriptionOp
     assert parts["vtt"].decode() == f"WEBVTT\n\n00:00:00.000 --> 00:00:01.000\nbytes: {size}\n\n"
     assert packed.content_type == "application/json"
     assert [part.content_type for part in packed.parts] == [
+        "application/x-ndjson",
         "application/json",
         "application/x-subrip",
         "text/vtt; charset=utf-8",
     ]
-    assert [part.filename[16:] for part in packed.parts] == [".json", ".srt", ".vtt"]
+    assert [part.filename[16:] for part in packed.parts] == [".ndjson", ".json", ".srt", ".vtt"]
     assert packed.notes == ("The language was guessed.",)
     assert packed.metrics == {"audio_seconds": 1.0}
+
+
+def test_segments_are_offered_one_by_one_before_the_transcript() -> None:
+    offered: list[bytes] = []
+    prepared = telling(60.0).transcribe(PLAIN, recording())
+    sink = io.BytesIO()
+    packed = prepared.work(
+        Making("0" * 16, sink, Uncontrolled(), Stopwatch(), lambda: offered.append(sink.getvalue()))
+    )
+    lines, transcript = packed.parts[:2]
+    body = sink.getvalue()
+    assert offered == [body[: lines.length]]
+    told = json.loads(body[transcript.offset : transcript.offset + transcript.length])
+    assert [json.loads(line) for line in offered[-1].splitlines()] == told["segments"]
+    assert (prepared.followed, lines.content_type) == ("application/x-ndjson",) * 2
+    assert (lines.name, lines.offset, transcript.offset) == ("segments", 0, lines.length)
+
+
+def test_a_recording_may_have_to_last_so_long() -> None:
+    with pytest.raises(InvalidRequest, match=r"shorter than 0\.1 seconds; send more of it") as caught:
+        telling(0.09).transcribe(PLAIN, recording(), least_seconds=0.1)
+    assert caught.value.field == "audio"
+    for told in (0.1, None):
+        assert telling(told).transcribe(PLAIN, recording(), least_seconds=0.1).operation == "transcribe"
 
 
 def test_the_length_is_the_one_that_the_file_tells(operations: TranscriptionOperations) -> None:
