@@ -9,7 +9,16 @@ import sys
 from importlib import import_module
 from importlib.util import find_spec
 
-BENCHMARKS = ("floors", "health", "download", "sketch", "speech", "transcription", "sound.__main__")
+BENCHMARKS = (
+    "floors",
+    "health",
+    "download",
+    "sketch",
+    "speech",
+    "clients",
+    "transcription",
+    "sound.__main__",
+)
 OF_YUE2 = ("engine", "engine.health")
 
 

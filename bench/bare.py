@@ -1,6 +1,7 @@
 """The least that could do the product's jobs: what its speed is held against. Each runs in a process of its own.
 
-`python -m bench.bare app FILE`     uvicorn and starlette: GET /health answers {"ok":true}, GET /file the file, stock
+`python -m bench.bare app FILE`     uvicorn and starlette: GET /health answers {"ok":true}, GET /file the file, stock, and
+                                    POST /v1/audio/speech the file too
 `python -m bench.bare socket FILE`  a thread that copies the file to whoever connects, with pread and send, no HTTP
 With `--busy` a thread of pure Python competes for the interpreter, under the product's switch interval.
 """
@@ -29,9 +30,11 @@ def serve_app(file: Path, listener: socket.socket) -> None:
         return JSONResponse({"ok": True})
 
     async def stored(request: Request) -> FileResponse:
+        await request.body()
         return FileResponse(file)
 
-    app = Starlette(routes=[Route("/health", health), Route("/file", stored)])
+    spoken = Route("/v1/audio/speech", stored, methods=["POST"])
+    app = Starlette(routes=[Route("/health", health), Route("/file", stored), spoken])
     uvicorn.Server(uvicorn.Config(app, log_level="error", access_log=False)).run(sockets=[listener])
 
 

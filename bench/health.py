@@ -3,7 +3,8 @@
 `python -m bench.health [--full]`. In each round a process of its own probes a bare server, then the idle product, then
 the product while, for the whole round: songs of a minute and a half are sung and played one after another, a minute of text is
 spoken, twenty seconds of speech written down, results of 200 MB published, and pure-Python jobs run, in turns on the one worker; 8 synchronous requests wait; every two seconds
-32 posts arrive together and are refused; 4 downloads are stalled; 50 connections have sent half a request. The table
+32 posts arrive together and are refused; 4 downloads are stalled; 50 connections have sent half a request. Then, on the
+same server, while eight calls of OpenAI's API wait in the queue and 32 more arrive together and are refused every two seconds. The table
 counts what there was of it, in the round that had least. A probe is planned every 5 ms and timed from that instant (`bench.probe`), so a
 stall counts for all the probes that it delays.
 """
@@ -25,9 +26,12 @@ from bench.load import (
     TRANSCRIPTS,
     Feeders,
     burst,
+    call_was_refused,
+    calls_waiting,
     done_within,
     half_open,
     held,
+    refused_together,
     seconds_within,
     spoken,
     stalled,
@@ -43,6 +47,7 @@ HALF_OPEN = 50
 BURST_SECONDS = 2.0
 ENVIRON = {"YUE2_QUEUE_LIMIT": str(QUEUE_LIMIT), "YUE2_RESULT_MAX_FILES": "10000"}
 BUSY = "everything at once"
+WAITING = "eight compatible calls waiting"
 BARS = {0.5: None, 0.99: Bar(10.0), 0.999: Bar(25.0), 1.0: None}
 UNITS = {
     **{f"{name} in the worker": "s" for name in (SONGS, SPEECHES, TRANSCRIPTS, PUBLICATIONS)},
@@ -75,6 +80,23 @@ def under_load(server: Server, seconds: float) -> Pressed:
     counts |= counts_of_work(feeders, probed)
     check_present(counts)
     return Pressed(probed, counts)
+
+
+def under_calls(server: Server, seconds: float) -> Pressed:
+    """Probe while eight compatible calls wait in the queue and others are refused; RuntimeError where they did not."""
+    with calls_waiting(server) as calls:
+        probe = Probe(server.port, seconds)
+        refused, waiting = 0, [synchronous_waiters(server)]
+        while not probe.has_ended_within(BURST_SECONDS):
+            refused += refused_together(lambda: call_was_refused(server))
+            waiting.append(synchronous_waiters(server))
+        counts = {
+            "calls waiting": float(min(waiting)),
+            "calls refused": float(refused),
+            "calls held to the end": float(still_open(server, calls)),
+        }
+    check_present(counts)
+    return Pressed(probe.probed(), counts)
 
 
 def check_present(counts: dict[str, float]) -> None:
@@ -113,7 +135,7 @@ def main() -> int:
     """Measure in turns and hold the best round against the bars; each round has a fresh server."""
     rounds, seconds = (5, 45.0) if is_full(__doc__ or "") else (2, 40.0)
     report = begin("health", METHOD)
-    turns: dict[str, list[Probed]] = {"bare": [], "idle": [], BUSY: []}
+    turns: dict[str, list[Probed]] = {"bare": [], "idle": [], BUSY: [], WAITING: []}
     counts: list[dict[str, float]] = []
     for _ in range(rounds):
         with TemporaryDirectory() as folder, ExitStack() as servers:
@@ -123,14 +145,20 @@ def main() -> int:
             turns["bare"].append(Probe(floor.port, seconds / 5).probed())
             turns["idle"].append(Probe(product.port, seconds / 5).probed())
             pressed = under_load(product, seconds)
+            called = under_calls(product, seconds / 2)
             turns[BUSY].append(pressed.probed)
-            counts.append(pressed.counts)
+            turns[WAITING].append(called.probed)
+            counts.append(pressed.counts | called.counts)
     samples = {
         f"{name}, round {number}": turn.answers
         for name, all_ in turns.items()
         for number, turn in enumerate(all_, 1)
     }
-    rows = [row for name, taken in turns.items() for row in answer_rows(name, taken)]
+    rows = [
+        row
+        for name, taken in turns.items()
+        for row in answer_rows(name, taken, WAITING if name == WAITING else BUSY)
+    ]
     return report.conclude([*rows, *count_rows(counts)], {**samples, **count_samples(counts)})
 
 

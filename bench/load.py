@@ -9,7 +9,7 @@ import http.client
 import json
 import socket
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -40,6 +40,9 @@ RECORDED: dict[str, JsonValue] = {"text": " ".join(PARAGRAPHS[:2]), "output_form
 PUBLICATION: dict[str, JsonValue] = {"seconds": 0, "mode": "write", "bytes": RESULT_BYTES}
 SPINNING: dict[str, JsonValue] = {"seconds": 0.1, "mode": "spin", "bytes": 1000}
 FILLING: dict[str, JsonValue] = {"seconds": 0, "bytes": 1}
+BLOCKING: dict[str, JsonValue] = {"seconds": 3600, "mode": "sleep"}
+CALL_PATH = "/v1/audio/speech"
+CALL: dict[str, JsonValue] = {"model": "tts-1", "voice": "alloy", "input": SAID}
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,14 +196,53 @@ def burst(server: Server) -> int:
     for _ in range(QUEUE_LIMIT):
         if was_refused(server):
             break
+    return refused_together(lambda: was_refused(server))
+
+
+def refused_together(post: Callable[[], bool]) -> int:
+    """Post 32 times at one moment; how many of them were refused."""
     together = threading.Barrier(REFUSED)
 
     def post_together(_: int) -> bool:
         together.wait()
-        return was_refused(server)
+        return post()
 
     with ThreadPoolExecutor(REFUSED) as posters:
         return sum(posters.map(post_together, range(REFUSED)))
+
+
+def call_was_refused(server: Server) -> bool:
+    """Whether a compatible call found no place; RuntimeError where it was answered otherwise."""
+    status, body = server.ask("POST", CALL_PATH, CALL)
+    _check_refused(status, body)
+    return True
+
+
+@contextmanager
+def calls_waiting(server: Server) -> Iterator[Sequence[socket.socket]]:
+    """Eight compatible calls that wait in the queue, behind a job that lasts longer than any measurement.
+
+    TimeoutError where they are not all held by the server within half a minute.
+    """
+    id = server.submit("/check", BLOCKING)
+    with held([_calling(server) for _ in range(SYNCHRONOUS)]) as calls:
+        pause = threading.Event()
+        for _ in range(round(SETTLE_SECONDS / RETRY_SECONDS)):
+            if synchronous_waiters(server) == SYNCHRONOUS:
+                break
+            pause.wait(RETRY_SECONDS)
+        else:
+            raise TimeoutError(f"the server did not hold {SYNCHRONOUS} calls")
+        yield calls
+    server.ask("POST", f"/job?id={id}&cancel=1")
+
+
+def _calling(server: Server) -> socket.socket:
+    """A connection on which a compatible call was sent and its answer is waited for."""
+    connection, body = server.connect(), json.dumps(CALL).encode()
+    head = f"POST {CALL_PATH} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
+    connection.sendall(head.encode() + body)
+    return connection
 
 
 def half_open(server: Server) -> socket.socket:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from bench.health import BUSY, answer_rows, check_present, count_rows
+from bench.health import BUSY, WAITING, answer_rows, check_present, count_rows
 from bench.probe import Probed
 
 
@@ -24,6 +24,12 @@ def test_the_best_round_of_each_percentile_is_held_against_the_bars() -> None:
 
 def test_other_servers_have_no_bars() -> None:
     assert not any(row.missed for row in answer_rows("bare", [probed(1000)]))
+
+
+def test_waiting_calls_have_the_same_bars() -> None:
+    kept = answer_rows(WAITING, [probed(1, 2, 9)], WAITING)
+    assert [str(row.bar) for row in kept if row.bar] == ["≤ 10", "≤ 25"]
+    assert any(row.missed for row in answer_rows(WAITING, [probed(1, 2, 30)], WAITING))
 
 
 def test_the_round_with_the_least_load_counts() -> None:

@@ -12,12 +12,16 @@ from pydantic import JsonValue
 from bench.load import (
     QUEUE_LIMIT,
     REFUSED,
+    SYNCHRONOUS,
     Work,
     ask_synchronously,
     burst,
+    call_was_refused,
+    calls_waiting,
     done_within,
     held,
     keep_in_flight,
+    refused_together,
     seconds_within,
     still_open,
     synchronous_waiters,
@@ -105,6 +109,30 @@ def test_a_queue_that_empties_as_fast_does_not_keep_a_burst(monkeypatch: pytest.
 def test_waiting_synchronous_requests_are_read_from_the_status(monkeypatch: pytest.MonkeyPatch) -> None:
     Told(monkeypatch, [(200, {"http": {"synchronous_waiters": 7}})])
     assert synchronous_waiters(SERVER) == 7
+
+
+def test_calls_that_arrive_together_are_refused_or_end_the_load(monkeypatch: pytest.MonkeyPatch) -> None:
+    told = Told(monkeypatch, [FULL] * REFUSED)
+    assert refused_together(lambda: call_was_refused(SERVER)) == REFUSED
+    assert set(told.asked) == {"POST /v1/audio/speech"}
+    Told(monkeypatch, [DONE])
+    with pytest.raises(RuntimeError, match="answered 200"):
+        call_was_refused(SERVER)
+
+
+def test_eight_calls_are_sent_and_held_until_the_block_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    held_by: list[Answer] = [(200, {"http": {"synchronous_waiters": count}}) for count in (3, SYNCHRONOUS)]
+    told = Told(monkeypatch, [ACCEPTED, *held_by, (200, {})])
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        server = Server(os.getpid(), listener.getsockname()[1])
+        with calls_waiting(server) as calls:
+            ends = [listener.accept()[0] for _ in calls]
+            sent = [end.recv(4096) for end in ends]
+            assert still_open(server, calls) == SYNCHRONOUS
+        for end in ends:
+            end.close()
+    assert all(request.startswith(b"POST /v1/audio/speech HTTP/1.1\r\n") for request in sent)
+    assert told.asked[-1] == "POST /job?id=a&cancel=1"
 
 
 def test_a_job_that_never_ran_took_no_time() -> None:
