@@ -20,14 +20,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from server.access import HostRule, Keys, OriginRule, PublicPaths
 from server.bodies import check_declared_size, declared_size
 from server.connection import ABORT
-from server.errors import (
-    INTERNAL_CODE,
-    ClientStalled,
-    MethodNotAllowed,
-    UnknownRoute,
-    answer_for,
-    error_body,
-)
+from server.envelopes import ACCEPTED_JOB, JOB_HEADER, KEEP_FROM_RETRYING, error_body
+from server.errors import INTERNAL_CODE, ClientStalled, MethodNotAllowed, UnknownRoute, answer_for
 from server.jobs.containment import Contained, outline
 from server.limits import MAX_BODY_BYTES
 from server.log_ring import request_id
@@ -44,6 +38,9 @@ EXPOSED: Final = (
     "Retry-After",
     "X-Request-Id",
     "Idempotent-Replay",
+    "X-Yue2-Job-Id",
+    "X-Should-Retry",
+    "Song-Id",
 )
 SECURITY_HEADERS: Final = {
     "X-Content-Type-Options": "nosniff",
@@ -68,13 +65,22 @@ class Admittance:
 
 @dataclass(slots=True)
 class Exchange:
-    """One request and what has been answered so far; owned by the task that serves it."""
+    """One request and what has been answered so far; owned by the task that serves it.
+
+    `state` is the request's own, where whoever accepts its job leaves the job's id.
+    """
 
     id: str
     send: Send
     headers: Mapping[str, str]
+    state: Mapping[str, object]
     status: int = 0
     sent_bytes: int = 0
+
+    @property
+    def job_id(self) -> str:
+        """The job that was accepted for the request; empty while there is none."""
+        return str(self.state.get(ACCEPTED_JOB, ""))
 
     async def forward(self, message: Message) -> None:
         """Pass a message of the application on, with the headers that every response has."""
@@ -83,8 +89,12 @@ class Exchange:
             for name, value in self.headers.items():
                 headers.setdefault(name, value)
             headers["X-Request-Id"] = self.id
-            message["headers"] = headers.raw
             self.status = message["status"]
+            if self.job_id:
+                headers[JOB_HEADER] = self.job_id
+                # Its job goes on or has failed: another try of the client's would be another job.
+                headers.update(KEEP_FROM_RETRYING if self.status >= 400 else {})
+            message["headers"] = headers.raw
         elif message["type"] == "http.response.body":
             self.sent_bytes += len(message.get("body", b""))
         await self.send(message)
@@ -128,7 +138,7 @@ class Edge:
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         began = self._monotonic()
         headers = Headers(scope=scope)
-        exchange = Exchange(self._id(headers), send, self._headers)
+        exchange = Exchange(self._id(headers), send, self._headers, scope.setdefault("state", {}))
         token = request_id.set(exchange.id)
         try:
             await self._admit(scope, headers, exchange, receive)
@@ -145,7 +155,7 @@ class Edge:
         scope[_EXCHANGE] = exchange
         # Starlette's router raises for an unknown route, instead of answering in plain text, where it sees an app.
         scope.setdefault("app", self)
-        scope.setdefault("state", {}).update(owner="", request_id=exchange.id)
+        scope["state"].update(owner="", request_id=exchange.id)
         with Contained() as block:
             hosts = headers.getlist("host")
             self._admittance.hosts.check(hosts)
@@ -204,7 +214,7 @@ async def _settle(
     elif isinstance(known, MemoryError):
         LOG.error("%s %s failed: memory did not suffice.", scope["method"], logged_path(scope))
     if exchange.status == 0:
-        status, headers, body = error_body(known, exchange.id)
+        status, headers, body = error_body(known, exchange.id, scope["path"], exchange.job_id)
         if _has_long_body(Headers(scope=scope)):
             headers["Connection"] = "close"  # so that what still comes is not read to its end
         await json_response(body, status, headers)(scope, receive, send)

@@ -35,11 +35,9 @@ from engine import errors as engine
 from server.jobs import errors as jobs
 from server.jobs.job import JobState
 from storage import errors as storage
-from storage.entry import JSON
 
 RETRY_AFTER_SECONDS: Final = 5
 INTERNAL_CODE: Final = "internal_error"
-SHORT_OF_MEMORY_MESSAGE: Final = "There was not enough memory to answer this; send less, or try again later."
 OUT_OF_MEMORY_MESSAGE: Final = "There was not enough memory for this job; ask for less at once, such as a shorter song or fewer variations, or use a smaller model."
 
 
@@ -283,53 +281,6 @@ def answer_for(error: BaseException) -> Answer:
 def _of_job(code: str, row: Answer) -> Answer:
     status = next((answer.status for answer in ANSWERS.values() if answer.code == code), row.status)
     return Answer(status, code)
-
-
-def error_body(error: BaseException, request_id: str = "") -> tuple[int, dict[str, str], dict[str, JSON]]:
-    """Status, headers and JSON of an error.
-
-    The words of an internal error stay in the log, where `request_id` finds them.
-    """
-    answer = answer_for(error)
-    body: dict[str, JSON] = {"error": str(error), "code": answer.code}
-    if isinstance(error, MemoryError):
-        body["error"] = SHORT_OF_MEMORY_MESSAGE
-    if answer is _INTERNAL:
-        body["error"] = (
-            f"Something went wrong inside the server; its log says what, under the request id {request_id or 'unknown'}."
-        )
-    headers: dict[str, str] = {}
-    if answer.retry:
-        headers["Retry-After"] = str(RETRY_AFTER_SECONDS)
-        body["retry_after_seconds"] = RETRY_AFTER_SECONDS
-    _blame(error, body)
-    _frame(error, headers)
-    return answer.status, headers, body
-
-
-def _blame(error: BaseException, body: dict[str, JSON]) -> None:
-    """Add where in the request the error lies."""
-    if isinstance(error, engine.InvalidRequest) and error.field:
-        body["field"] = error.field
-    if isinstance(error, engine.ScoreError | InvalidJson) and error.line is not None:
-        body["line"] = error.line
-        body["column"] = error.column
-    if isinstance(error, engine.ScoreError):
-        body["field"] = "abc"
-    if isinstance(error, engine.UnknownModel):
-        body["field"] = "model"
-
-
-def _frame(error: BaseException, headers: dict[str, str]) -> None:
-    """Add the headers that HTTP asks for beside the status."""
-    if isinstance(error, Unauthorized):
-        headers["WWW-Authenticate"] = "Bearer"
-    if isinstance(error, MethodNotAllowed):
-        headers["Allow"] = ", ".join(error.allowed)
-    if isinstance(error, RangeNotSatisfiable):
-        headers["Content-Range"] = f"bytes */{error.length}"
-    if isinstance(error, BodyTooLarge | HeadersTooLarge | MalformedRequest):
-        headers["Connection"] = "close"
 
 
 def job_outcome(error: BaseException) -> tuple[JobState, str, str]:

@@ -365,7 +365,9 @@ class GuardedProtocol(HttpToolsProtocol):
         self._disconnect()
         # The edge has named the request already where it reads the body.
         named = "" if arriving is None else str(arriving.scope["state"].get("request_id", ""))
-        self._out.write(refusal(error, named or self.bounds.draw_id(), self.server_state.default_headers))
+        target = b"/" if self._awaiting is Awaiting.BETWEEN else self.url
+        id = named or self.bounds.draw_id()
+        self._out.write(refusal(error, id, self.server_state.default_headers, target))
         self._linger()
 
 

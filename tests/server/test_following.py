@@ -12,7 +12,8 @@ import pytest
 from starlette.requests import Request
 from starlette.types import Message, Scope
 
-from server.errors import ClientStalled, JobFailed, TooManyDownloads, TooManyStreams, error_body
+from server.envelopes import error_body
+from server.errors import ClientStalled, JobFailed, TooManyDownloads, TooManyStreams
 from server.following import FollowResponse, readable
 from server.jobs.errors import JobCancelled
 from server.log_ring import LogRing

@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from server.errors import ANSWERS, JobFailed, error_body, job_outcome
+from server.envelopes import error_body
+from server.errors import ANSWERS, JobFailed, job_outcome
 from server.jobs.errors import JobCancelled
 from server.openapi.jobs import job_paths
 from server.routes.native import READ_OPTIONS

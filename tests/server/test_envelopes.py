@@ -1,0 +1,200 @@
+"""Errors as the native API, OpenAI and ElevenLabs write them down."""
+
+import inspect
+from typing import Any
+
+import pytest
+from starlette.types import Scope
+
+from engine import errors as engine
+from server import errors as edge
+from server.envelopes import error_body, error_event
+from server.errors import ANSWERS, JobFailed, answer_for
+from server.jobs import errors as jobs
+from storage import errors as storage
+
+SPEECH, MUSIC, PLAN = "/v1/audio/speech", "/v1/music", "/v1/music/plan"
+RETRIED = {408, 409}  # by vendors' clients, whatever the error
+# Codes that vendors' programs know, by ours.
+VENDOR_CODES = {
+    "unauthorized": "invalid_api_key",
+    "unknown_model": "model_not_found",
+    "unknown_route": "unknown_url",
+    "method_not_allowed": "method_not_supported",
+    "invalid_field": "invalid_value",
+    "invalid_score": "invalid_value",
+    "missing_input": "missing_required_parameter",
+    "unknown_field": "unknown_parameter",
+    "unsupported_media": "unsupported_format",
+}
+
+
+def sample(kind: type[BaseException]) -> BaseException:
+    """An error of that class, whatever its constructor takes."""
+    if not inspect.isfunction(kind.__init__):
+        return kind("A sentence.")
+    worth: dict[object, object] = {str: "word", int: 3, float: 1.5}
+    takes = inspect.signature(kind).parameters.values()
+    needed = [parameter for parameter in takes if parameter.default is parameter.empty]
+    return kind(*[worth.get(parameter.annotation, ("word",)) for parameter in needed])
+
+
+def openai(error: BaseException, path: str = SPEECH, job_id: str = "") -> tuple[int, dict[str, str], Any]:
+    status, headers, body = error_body(error, "abc123", path, job_id)
+    return status, headers, body["error"]
+
+
+@pytest.mark.parametrize("path", ["/", "/synth", "/job", "/v1x", "/v10/audio", "/V1/audio"])
+def test_elsewhere_an_error_is_a_sentence_and_a_code(path: str) -> None:
+    status, headers, body = error_body(jobs.QueueFull(8), "abc123", path)
+    assert (status, headers) == (429, {"Retry-After": "5"})
+    assert body == {"error": str(jobs.QueueFull(8)), "code": "queue_full", "retry_after_seconds": 5}
+
+
+def test_the_field_at_fault_is_named() -> None:
+    assert error_body(engine.InvalidRequest("steps", "steps must be between 1 and 100."))[2] == {
+        "error": "steps must be between 1 and 100.",
+        "code": "invalid_field",
+        "field": "steps",
+    }
+    assert error_body(engine.UnknownField("stepz", "?"))[2]["code"] == "unknown_field"
+    assert "field" not in error_body(engine.MissingInput("", "Send a style."))[2]
+    assert error_body(engine.UnknownModel("x", ("sketch",)))[2]["field"] == "model"
+    assert openai(engine.InvalidRequest("speed", "speed must be a number."))[2]["param"] == "speed"
+    assert openai(engine.MissingInput("", "Send an input."))[2]["param"] is None
+    assert openai(engine.UnknownModel("x", ("sketch",)))[2]["param"] == "model"
+
+
+def test_a_score_is_blamed_at_line_and_column() -> None:
+    error = engine.ScoreError("A bar is too long", 7, 12)
+    assert error_body(error)[2] == {
+        "error": "A bar is too long (line 7, column 12)",
+        "code": "invalid_score",
+        "field": "abc",
+        "line": 7,
+        "column": 12,
+    }
+    told = openai(error, MUSIC)[2]
+    assert (told["param"], told["line"], told["column"]) == ("abc", 7, 12)
+
+
+def test_json_is_blamed_where_it_breaks_if_that_is_known() -> None:
+    told = openai(edge.InvalidJson("a comma is missing", 2, 9))[2]
+    assert (told["code"], told["param"], told["line"], told["column"]) == ("invalid_json", None, 2, 9)
+    assert "line" not in openai(edge.InvalidJson("it is not an object"))[2]
+
+
+@pytest.mark.parametrize("path", ["/synth", SPEECH, MUSIC])
+def test_headers_that_http_asks_for(path: str) -> None:
+    def headers(error: BaseException) -> dict[str, str]:
+        return error_body(error, path=path)[1]
+
+    assert headers(edge.Unauthorized()) == {"WWW-Authenticate": "Bearer"}
+    assert headers(edge.MethodNotAllowed("PUT", ["POST", "GET"])) == {"Allow": "GET, POST"}
+    assert headers(edge.RangeNotSatisfiable(10)) == {"Content-Range": "bytes */10"}
+    assert headers(edge.BodyTooLarge(10)) == {"Connection": "close"}
+    assert headers(jobs.QueueFull(8)) == {"Retry-After": "5"}
+
+
+@pytest.mark.parametrize("path", ["/synth", SPEECH, MUSIC])
+@pytest.mark.parametrize(
+    "error", [ValueError("secret lyrics"), edge.ClientStalled(15), storage.StorageError("/a/path")]
+)
+def test_the_words_of_an_unexpected_error_stay_inside(error: Exception, path: str) -> None:
+    status, headers, body = error_body(error, "abc123", path)
+    assert (status, headers) == (500, {})
+    assert str(error) not in str(body)
+    assert "abc123" in str(body["error"])
+    assert "internal_error" in str(body)
+
+
+def test_memory_that_does_not_suffice_is_told_as_such() -> None:
+    sentence = "There was not enough memory to answer this; send less, or try again later."
+    assert error_body(MemoryError(), "abc123") == (500, {}, {"error": sentence, "code": "out_of_memory"})
+    assert openai(MemoryError())[2]["message"] == sentence
+
+
+@pytest.mark.parametrize("kind", ANSWERS)
+@pytest.mark.parametrize("path", [SPEECH, MUSIC])
+def test_every_error_of_the_table_has_openais_four_keys(kind: type[Exception], path: str) -> None:
+    error = sample(kind)
+    native = answer_for(error)
+    status, _, told = openai(error, path)
+    assert status == (400 if kind is jobs.JobCancelled else native.status)
+    assert status not in RETRIED
+    assert set(told) - {"line", "column"} == {"message", "type", "param", "code"}
+    assert told["message"]
+    assert told["code"] == VENDOR_CODES.get(native.code, native.code)
+    assert told["type"] == (
+        "rate_limit_error" if status == 429 else "server_error" if status >= 500 else "invalid_request_error"
+    )
+    assert told["param"] is None or isinstance(told["param"], str)
+
+
+@pytest.mark.parametrize("kind", ANSWERS)
+def test_every_error_of_the_table_has_elevenlabs_detail_below_music_alone(kind: type[Exception]) -> None:
+    for path in (MUSIC, PLAN):
+        status, _, body = error_body(sample(kind), "abc123", path)
+        told, detail = body["error"], body["detail"]
+        assert isinstance(told, dict)
+        assert isinstance(detail, dict)
+        assert set(detail) == {"type", "code", "status", "message", "request_id", "param"}
+        assert (detail["code"], detail["status"]) == (told["code"], told["code"])
+        assert (detail["message"], detail["param"]) == (told["message"], told["param"])
+        assert detail["request_id"] == "abc123"
+        assert str(detail["type"]).endswith("_error") or status in (404, 503)
+    for path in (SPEECH, "/v1/musical", "/v1"):
+        assert "detail" not in error_body(sample(kind), "abc123", path)[2]
+
+
+@pytest.mark.parametrize(
+    ("error", "word"),
+    [
+        (edge.Unauthorized(), "authentication_error"),
+        (edge.ForbiddenOrigin("http://x"), "authorization_error"),
+        (engine.InvalidRequest("prompt", "No."), "validation_error"),
+        (engine.UnknownModel("x", ("sketch",)), "not_found"),
+        (jobs.QueueFull(8), "rate_limit_error"),
+        (jobs.QueueClosed(), "service_unavailable"),
+        (ValueError("x"), "internal_error"),
+    ],
+)
+def test_elevenlabs_names_the_kinds_of_errors_otherwise(error: Exception, word: str) -> None:
+    detail: Any = error_body(error, "abc123", MUSIC)[2]["detail"]
+    assert detail["type"] == word
+
+
+@pytest.mark.parametrize("code", sorted({answer.code for answer in ANSWERS.values()}))
+def test_no_failure_of_a_job_is_one_that_clients_try_again_unasked(code: str) -> None:
+    assert openai(JobFailed(code, "It failed."))[0] not in RETRIED
+
+
+def test_a_cancelled_job_is_no_conflict_that_passes() -> None:
+    assert error_body(jobs.JobCancelled())[0] == 409
+    status, _, told = openai(jobs.JobCancelled())
+    assert (status, told["code"], told["type"]) == (400, "cancelled", "invalid_request_error")
+
+
+@pytest.mark.parametrize("kind", ANSWERS)
+def test_where_another_try_is_in_vain_clients_are_told_so(kind: type[Exception]) -> None:
+    status, headers, _ = openai(sample(kind))
+    assert ("X-Should-Retry" in headers) == (status in (504, 507))
+    assert "X-Should-Retry" not in error_body(sample(kind), path="/synth")[1]
+
+
+def test_a_request_with_a_job_names_it_inside_and_outside() -> None:
+    for path in (SPEECH, MUSIC):
+        body = error_body(JobFailed("engine_error", "It failed."), "abc123", path, "0123456789abcdef")[2]
+        told: Any = body["error"]
+        assert body["job_id"] == told["job_id"] == "0123456789abcdef"
+    assert "job_id" not in error_body(JobFailed("engine_error", "It failed."), "abc123", SPEECH)[2]
+
+
+def test_a_running_stream_ends_with_the_same_object() -> None:
+    scope: Scope = {"path": SPEECH, "state": {"request_id": "abc123", "accepted_job": "0123456789abcdef"}}
+    error = JobFailed("out_of_memory", "Too long.")
+    told = openai(error, job_id="0123456789abcdef")[2]
+    assert error_event(error, scope) == {"type": "error", "error": told}
+    assert "abc123" in str(
+        error_event(ValueError("secret"), {"path": SPEECH, "state": {"request_id": "abc123"}})
+    )
