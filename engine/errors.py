@@ -3,7 +3,7 @@
 EngineError
 ├── InvalidRequest   a field is out of bounds or contradicts another
 │   ├── UnknownField     the request has a field that nobody reads
-│   └── MissingInput     neither a style nor lyrics nor a score was sent
+│   └── MissingInput     what the work cannot do without was not sent
 ├── ScoreError       a score cannot be read, at a line and column
 ├── UnknownModel     no model of that name is present
 ├── OutOfMemory      the work needs more memory than the device has
@@ -32,7 +32,7 @@ class UnknownField(InvalidRequest):
 
 
 class MissingInput(InvalidRequest):
-    """Neither a style nor lyrics nor a score was sent."""
+    """What the work cannot do without was not sent: a required field, or all of style, lyrics and score."""
 
 
 class ScoreError(EngineError):

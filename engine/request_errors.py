@@ -19,6 +19,8 @@ KINDS = {
     "int_from_float": "a whole number",
     "float_type": "a number",
     "finite_number": "a finite number",
+    "float_parsing": "a number",
+    "bool_parsing": "true or false",
     "string_type": "text",
     "tuple_type": "a list",
     "dict_type": "a JSON object",
@@ -38,6 +40,8 @@ def refusal(shape: type[BaseModel], error: ValidationError) -> InvalidRequest:
         return MissingInput("", first["msg"])
     if first["type"] == "extra_forbidden":
         return UnknownField(field, _unknown_sentence(shape, first))
+    if first["type"] == "missing":
+        return MissingInput(field, f"{field} is required; add it.")
     return InvalidRequest(field, _sentence(shape, first, field or "The request"))
 
 
@@ -69,7 +73,6 @@ def _other_sentence(kind: str, context: Mapping[str, object], field: str, item: 
         "too_long": lambda: (
             f"{field} must have at most {context['max_length']} entries; you sent {context['actual_length']}."
         ),
-        "missing": lambda: f"{field} is required; add it.",
         "string_unicode": lambda: (
             f"{field} must not contain half of a surrogate pair; send whole characters."
         ),

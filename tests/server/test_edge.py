@@ -13,15 +13,17 @@ from engine.errors import InvalidRequest
 from server.access import HostRule, Keys, OriginRule, PublicPaths
 from server.connection import ABORT
 from server.edge import Admittance, Edge, logged_path
-from server.errors import ClientStalled
+from server.errors import ClientStalled, JobFailed
 from server.jobs.errors import QueueFull
 from server.limits import MAX_BODY_BYTES
 from server.log_ring import LogRing
 from server.settings import ApiKey
+from storage.errors import StoreFull
 from tests.server.recorded import Recorded
 
 KEY = "k" * 16
 SECRET_WORDS = "words of a song"
+JOB = "fedcba9876543210"
 
 
 @dataclass
@@ -80,6 +82,25 @@ async def cancelled(request: Request) -> Response:
     return CutShort(asyncio.CancelledError())
 
 
+async def accepted(request: Request) -> Response:
+    request.state.accepted_job = JOB
+    return PlainTextResponse("made")
+
+
+async def accepted_and_failed(request: Request) -> Response:
+    request.state.accepted_job = JOB
+    raise JobFailed("out_of_memory", "Too long.")
+
+
+async def accepted_and_refused(request: Request) -> Response:
+    request.state.accepted_job = JOB
+    return PlainTextResponse("none", 404, {"X-Should-Retry": "true"})
+
+
+async def volume_full(request: Request) -> Response:
+    raise StoreFull(1, 1, 1, 1)
+
+
 ROUTES = Router(
     [
         Route("/whoami", whoami),
@@ -91,6 +112,14 @@ ROUTES = Router(
         Route("/left", left),
         Route("/cut", cut),
         Route("/cancelled", cancelled),
+        Route("/v1/full", full, methods=["POST"]),
+        Route("/v1/wrong", wrong, methods=["POST"]),
+        Route("/v1/broken", broken),
+        Route("/v1/accepted", accepted),
+        Route("/v1/failed", accepted_and_failed),
+        Route("/v1/refused", accepted_and_refused),
+        Route("/v1/volume", volume_full),
+        Route("/v1/music", accepted_and_failed),
     ]
 )
 
@@ -336,6 +365,101 @@ def test_a_preflight_of_a_listed_origin_needs_no_key() -> None:
     assert got.status == 200
     assert "DELETE" in got.headers["access-control-allow-methods"]
     assert got.headers["access-control-allow-headers"] == "idempotency-key"
+
+
+@pytest.mark.parametrize(
+    ("path", "method", "headers", "status", "kind", "code"),
+    [
+        ("/v1/nowhere", "GET", {}, 404, "invalid_request_error", "unknown_url"),
+        ("/v1", "GET", {}, 404, "invalid_request_error", "unknown_url"),
+        ("/v1/broken", "DELETE", {}, 405, "invalid_request_error", "method_not_supported"),
+        ("/v1/full", "POST", {}, 429, "rate_limit_error", "queue_full"),
+        ("/v1/wrong", "POST", {}, 400, "invalid_request_error", "invalid_value"),
+        ("/v1/broken", "GET", {}, 500, "server_error", "internal_error"),
+        ("/v1/volume", "GET", {}, 507, "server_error", "result_store_full"),
+        ("/v1/full", "POST", {"host": "evil.example"}, 421, "invalid_request_error", "forbidden_host"),
+        (
+            "/v1/full",
+            "POST",
+            {"origin": "http://e.example"},
+            403,
+            "invalid_request_error",
+            "forbidden_origin",
+        ),
+        ("/v1/full", "POST", {"authorization": "Bearer no"}, 401, "invalid_request_error", "invalid_api_key"),
+        (
+            "/v1/full",
+            "POST",
+            {"content_length": str(MAX_BODY_BYTES + 1)},
+            413,
+            "invalid_request_error",
+            "body_too_large",
+        ),
+    ],
+)
+def test_below_v1_every_refusal_is_written_as_openai_writes_it(
+    path: str, method: str, headers: dict[str, str], status: int, kind: str, code: str
+) -> None:
+    with Logged():
+        got = call(edge((ApiKey("ann", KEY),)), path, method, **{"authorization": f"Bearer {KEY}", **headers})
+    told = json.loads(got.body)
+    assert got.status == status
+    assert set(told) == {"error"}
+    assert set(told["error"]) == {"message", "type", "param", "code"}
+    assert (told["error"]["type"], told["error"]["code"]) == (kind, code)
+    assert got.headers["x-request-id"] == "drawn-id"
+    assert got.headers.get("retry-after") == ("5" if status == 429 else None)
+    assert got.headers.get("www-authenticate") == ("Bearer" if status == 401 else None)
+    assert got.headers.get("x-should-retry") == ("false" if status == 507 else None)
+
+
+def test_any_key_does_where_none_is_set() -> None:
+    for header in ("authorization", "xi_api_key", "x_api_key"):
+        assert call(edge(), "/v1/accepted", **{header: "Bearer dummy"}).status == 200
+
+
+def test_a_request_that_got_a_job_names_it_in_every_answer() -> None:
+    got = call(edge(), "/v1/accepted")
+    assert (got.status, got.headers["x-yue2-job-id"]) == (200, JOB)
+    assert "x-should-retry" not in got.headers
+    assert "x-yue2-job-id" not in call(edge(), "/whoami").headers
+
+
+def test_what_fails_once_there_is_a_job_is_not_to_be_tried_again() -> None:
+    for path, status in (("/v1/failed", 500), ("/v1/refused", 404), ("/v1/music", 500)):
+        got = call(edge(), path)
+        assert (got.status, got.headers["x-yue2-job-id"]) == (status, JOB)
+        assert got.headers["x-should-retry"] == "false"
+    told = json.loads(call(edge(), "/v1/failed").body)
+    assert (told["job_id"], told["error"]["job_id"]) == (JOB, JOB)
+
+
+def test_below_music_elevenlabs_detail_is_told_too() -> None:
+    detail = json.loads(call(edge(), "/v1/music").body)["detail"]
+    assert (detail["status"], detail["message"], detail["request_id"]) == (
+        "out_of_memory",
+        "Too long.",
+        "drawn-id",
+    )
+
+
+def test_a_page_of_a_listed_origin_may_use_vendors_clients() -> None:
+    app = edge((ApiKey("ann", KEY),), frozenset({"https://studio.example"}))
+    sent = "authorization,content-type,x-stainless-retry-count,x-stainless-read-timeout"
+    got = call(
+        app,
+        "/v1/full",
+        "OPTIONS",
+        origin="https://studio.example",
+        access_control_request_method="POST",
+        access_control_request_headers=sent,
+    )
+    assert (got.status, got.headers["access-control-allow-headers"]) == (200, sent)
+    answer = call(
+        app, "/v1/accepted", origin="https://studio.example", authorization=f"Bearer {KEY}", xi_api_key=KEY
+    )
+    exposed = {name.strip().lower() for name in answer.headers["access-control-expose-headers"].split(",")}
+    assert {"x-request-id", "x-yue2-job-id", "retry-after", "x-should-retry", "song-id"} <= exposed
 
 
 def test_websockets_are_turned_away_and_the_lifespan_passes() -> None:

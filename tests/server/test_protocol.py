@@ -41,7 +41,7 @@ class Application:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         request = Request(scope, receive)
         try:
-            await getattr(self, f"_{scope['path'].strip('/')}")(request, scope, receive, send)
+            await getattr(self, f"_{scope['path'].rpartition('/')[2]}")(request, scope, receive, send)
         except ClientDisconnect:
             self.events.put("disconnected")
 
@@ -422,6 +422,30 @@ def test_a_body_that_grows_too_large_is_refused_under_the_id_it_was_given(live: 
         client.sendall(b"40000\r\n" + b"x" * 0x40000 + b"\r\n")
         status, headers, _ = read_response(client)
     assert (status, headers["x-request-id"]) == (413, "given")
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        get("/v1/audio/echo?x=1", f"X-Long: {'x' * MAX_HEAD_BYTES}"),
+        b"GET /v1/echo HTTP/1.1\r\nHost: x\r\nX-Long: " + b"x" * (MAX_HEAD_BYTES + 300_000),
+        b"POST /v1/echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nZZ\r\n",
+    ],
+)
+def test_a_refusal_is_written_as_the_api_of_its_path_does(live: LiveServer, sent: bytes) -> None:
+    with live.connect() as client:
+        client.sendall(sent)
+        told = json.loads(read_response(client)[2])["error"]
+    assert set(told) == {"message", "type", "param", "code"}
+    assert told["type"] == "invalid_request_error"
+
+
+def test_nonsense_on_its_own_is_not_taken_for_what_was_asked_before(live: LiveServer) -> None:
+    with live.connect() as client:
+        client.sendall(get("/v1/echo"))
+        read_response(client)
+        client.sendall(b"\x16\x03\x01 NONSENSE\r\n\r\n")
+        assert json.loads(read_response(client)[2])["code"] == "malformed_request"
 
 
 def test_nonsense_after_a_request_does_not_spoil_its_answer(

@@ -28,6 +28,21 @@ def test_a_refusal_is_one_whole_response() -> None:
     assert b'","code":"' in body
 
 
+@pytest.mark.parametrize(
+    ("target", "keys"),
+    [
+        (b"/v1/audio/speech?x=1", {"error"}),
+        (b"/v1/music?output_format=pcm_44100", {"error", "detail"}),
+        (b"/v1\xff", {"error", "code"}),
+        (b"/synth?/v1/", {"error", "code"}),
+        (b"", {"error", "code"}),
+    ],
+)
+def test_it_is_written_as_the_api_of_its_path_does(target: bytes, keys: set[str]) -> None:
+    body = refusal(MalformedRequest(), "abc", [], target).partition(b"\r\n\r\n")[2]
+    assert set(json.loads(body)) == keys
+
+
 def test_it_is_logged_under_its_id(caplog: pytest.LogCaptureFixture) -> None:
     caplog.handler.setFormatter(LineFormatter())
     with caplog.at_level(logging.INFO, "server.protocol"):
