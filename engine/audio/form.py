@@ -80,12 +80,14 @@ class AudioForm:
             _check_rate(self.codec, kind, rate)
         if not 1 <= (self.channels or 1) <= (1 if self.codec in _TELEPHONE else MOST_CHANNELS):
             raise InvalidRequest(
-                "output_format", f"There is no {self.codec} of {self.channels} channels here; ask for one."
+                "output_format",
+                f"{_name(self.codec)} is not written in {self.channels} channels; ask for one channel.",
             )
         if kind.has_bitrate and self.bitrate_kbps not in MP3_BITRATES_KBPS:
             rates = ", ".join(map(str, MP3_BITRATES_KBPS))
             raise InvalidRequest(
-                "mp3_bitrate", f"{self.bitrate_kbps} kbit/s is not a bitrate of MP3; choose one of: {rates}."
+                "mp3_bitrate",
+                f"{self.bitrate_kbps} kbit/s is not a bitrate of {_name(self.codec)}; choose one of: {rates}.",
             )
         if self.codec == "aac" and find_spec("av") is None:
             raise InvalidRequest(
@@ -114,7 +116,7 @@ def _check_rate(codec: str, kind: _Kind, rate_hz: int) -> None:
     if kind.rates_hz and rate_hz not in kind.rates_hz:
         raise InvalidRequest(
             "output_format",
-            f"{_NAMES.get(codec, codec)} cannot hold {rate_hz} Hz; choose another format.",
+            f"{_name(codec)} cannot hold {rate_hz} Hz; choose another format.",
         )
     if not LOWEST_HZ <= rate_hz <= HIGHEST_HZ:
         raise InvalidRequest(
@@ -122,4 +124,5 @@ def _check_rate(codec: str, kind: _Kind, rate_hz: int) -> None:
         )
 
 
-_NAMES: Final = {"mp3": "MP3", "opus": "Opus", "aac": "AAC"}
+def _name(codec: str) -> str:
+    return {"mp3": "MP3", "opus": "Opus", "aac": "AAC"}.get(codec, codec)

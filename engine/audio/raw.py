@@ -58,7 +58,7 @@ def _mu_law() -> NDArray[np.uint8]:
     size = np.minimum(np.abs(values), _MU_MOST) + _MU_BIAS
     exponent = _magnitude(size) - 7
     mantissa = size >> exponent + 3 & 0x0F
-    return (~((values < 0) << 7 | exponent << 4 | mantissa) & 0xFF).astype(np.uint8)
+    return np.asarray(~((values < 0) << 7 | exponent << 4 | mantissa) & 0xFF, np.uint8)
 
 
 def _a_law() -> NDArray[np.uint8]:
@@ -67,7 +67,7 @@ def _a_law() -> NDArray[np.uint8]:
     size = np.where(values < 0, ~values, values)
     exponent = np.maximum(_magnitude(size) - 7, 0)
     mantissa = size >> np.maximum(exponent + 3, 4) & 0x0F
-    return (((values >= 0) << 7 | exponent << 4 | mantissa) ^ _A_INVERTED).astype(np.uint8)
+    return np.asarray(((values >= 0) << 7 | exponent << 4 | mantissa) ^ _A_INVERTED, np.uint8)
 
 
 def _magnitude(values: NDArray[np.int64]) -> NDArray[np.int64]:

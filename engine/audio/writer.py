@@ -19,7 +19,7 @@ class AudioWriter(ABC):
     a beginning that can be played while the file grows: a head that leaves the length open, which `finish` fills in
     where the format tells it, and all samples but the few that the codec holds back. `check` is called before every
     slice and stops the writer by raising; whatever it or the sink raise is passed on, and such a file is never finished.
-    A file without samples can be read as WAVE alone: MP3 and FLAC are then empty, and Opus is a head with no sound.
+    A file without samples can be read as WAVE alone: Opus is then a head with no sound, and all others are empty.
 
     Owner of its place in the sink, which nobody else moves meanwhile, and of what the codec holds back.
     """

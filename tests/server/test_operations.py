@@ -3,6 +3,7 @@
 import io
 import itertools
 import json
+import sys
 import weakref
 from collections.abc import Iterator
 
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 from pydantic import JsonValue
 
+from engine.audio import AudioForm
 from engine.catalogue import Catalogue
 from engine.control import Control, Uncontrolled
 from engine.errors import InvalidRequest, UnknownModel
@@ -242,3 +244,35 @@ def test_a_plan_tells_the_seed_that_was_drawn(operations: Operations) -> None:
     assert note.startswith("The score is drawn with lm_seed ")
     assert operations.plan(read_song({"style": "folk", "lm_seed": 3})).notes == ()
     assert operations.plan(read_song({"abc": TUNE})).notes == ()
+
+
+def test_a_song_can_be_written_in_a_form_that_no_request_names(operations: Operations) -> None:
+    asked, form = read_song({"abc": TUNE}), AudioForm("pcm", rate_hz=8_000, channels=1)
+    prepared, sink = operations.synth(asked, form=form), io.BytesIO()
+    packed = prepared.work(Making("0" * 16, sink, Uncontrolled(), Stopwatch()))
+    replay, audio = packed.parts
+    assert (audio.content_type, audio.filename) == ("audio/pcm", "0" * 16 + "-0.pcm")
+    assert audio.seconds is not None
+    assert audio.length == pytest.approx(audio.seconds * 8_000 * 2, abs=2)
+    fields = json.loads(sink.getvalue()[replay.offset : replay.offset + replay.length])
+    assert fields["output_format"] == "mp3"
+    assert prepared.digest != operations.synth(asked).digest
+    assert prepared.digest != operations.synth(asked, form=AudioForm("pcm", rate_hz=16_000)).digest
+    assert prepared.digest == operations.synth(asked, form=form).digest
+
+
+def test_what_a_request_could_have_named_stands_in_its_replay(operations: Operations) -> None:
+    prepared, sink = operations.synth(read_song({"abc": TUNE}), form=AudioForm("wav24")), io.BytesIO()
+    packed = prepared.work(Making("0" * 16, sink, Uncontrolled(), Stopwatch()))
+    replay, audio = packed.parts
+    assert audio.content_type == "audio/wav"
+    fields = json.loads(sink.getvalue()[replay.offset : replay.offset + replay.length])
+    assert fields["output_format"] == "wav24"
+
+
+def test_a_form_that_cannot_be_written_is_refused_before_the_song_is_made(
+    operations: Operations, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "av", None)
+    with pytest.raises(InvalidRequest, match="PyAV"):
+        operations.synth(read_song({"abc": TUNE}), form=AudioForm("aac"))

@@ -2,12 +2,13 @@
 
 import io
 import json
+import sys
 from collections.abc import Iterator
 
 import numpy as np
 import pytest
 
-from engine.audio import decode
+from engine.audio import AudioForm, decode
 from engine.catalogue import Catalogue
 from engine.control import Uncontrolled
 from engine.errors import InvalidRequest, UnknownModel
@@ -146,3 +147,45 @@ def test_one_sentence_at_a_time_is_held() -> None:
     )
     operations.speech(asked()).work(making)
     assert events == ["made 0", "offered", "made 1", "offered", "made 2", "offered"]
+
+
+FORMS = [
+    (AudioForm("pcm", rate_hz=16_000), "audio/pcm", ".pcm"),
+    (AudioForm("aac", 64), "audio/aac", ".aac"),
+    (AudioForm("ulaw"), "audio/basic", ".ulaw"),
+    (AudioForm("mp3", 32, 22_050), "audio/mpeg", ".mp3"),
+    (AudioForm("opus", 32, 48_000), "audio/ogg; codecs=opus", ".opus"),
+]
+
+
+@pytest.mark.parametrize(("form", "content_type", "ending"), FORMS)
+def test_another_form_than_the_requests_own_is_followed_as_it_is_made(
+    operations: SpeechOperations, form: AudioForm, content_type: str, ending: str
+) -> None:
+    prepared = operations.speech(asked(seed=1), form)
+    parts, packed, offered = made(prepared)
+    audio = packed.parts[0]
+    assert prepared.followed == packed.content_type == audio.content_type == content_type
+    assert audio.filename.endswith(ending)
+    assert (audio.seconds, packed.metrics["audio_seconds"]) == (1.25, 1.25)
+    assert offered == sorted(offered)
+    assert 0 < offered[0] < offered[-1] <= len(parts["audio"])
+    assert prepared.digest != operations.speech(asked(seed=1)).digest
+
+
+def test_a_form_that_a_request_could_have_named_is_told_by_the_replay(operations: SpeechOperations) -> None:
+    by_form, _, _ = made(operations.speech(asked(seed=1), AudioForm("flac")))
+    by_request, _, _ = made(operations.speech(asked(seed=1, output_format="flac")))
+    assert by_form == by_request
+
+
+@pytest.mark.parametrize(
+    ("form", "sentence"),
+    [(AudioForm("aac"), "PyAV"), (AudioForm("mp3", 240), "240 kbit/s"), (AudioForm("au"), "'au'")],
+)
+def test_a_form_that_cannot_be_written_is_refused_before_anything_is_said(
+    operations: SpeechOperations, monkeypatch: pytest.MonkeyPatch, form: AudioForm, sentence: str
+) -> None:
+    monkeypatch.setitem(sys.modules, "av", None)
+    with pytest.raises(InvalidRequest, match=sentence):
+        operations.speech(asked(), form)
