@@ -22,6 +22,7 @@ KINDS = {
     "float_parsing": "a number",
     "bool_parsing": "true or false",
     "string_type": "text",
+    "bool_type": "true or false",
     "tuple_type": "a list",
     "dict_type": "a JSON object",
     "model_type": "a JSON object",

@@ -16,13 +16,17 @@ from server import uploads
 from server.errors import BodyTooLarge, EdgeError, InvalidForm, UnsupportedMedia
 from server.uploads import (
     AUDIO_PART,
+    MAX_FIELD_BYTES,
+    MAX_LOOSE_PARTS,
     OPTIONS_PART,
     RECORDING_PART,
     REQUEST_PART,
+    LooseForm,
     PartRule,
     is_form,
     read_file,
     read_form,
+    read_loose_form,
 )
 
 ONE = PartRule("one", 100, re.compile("text/plain"), "text/plain")
@@ -248,3 +252,105 @@ def test_a_file_is_the_body_itself() -> None:
 def test_a_file_has_its_bounds(chunks: list[bytes], kind: str, length: str, error: type[Exception]) -> None:
     with pytest.raises(error):
         asyncio.run(read_file(request(chunks, kind, content_length=length), ONE))
+
+
+def loose(*chunks: bytes, fields: Sequence[str] = ("model", "words"), boundary: str = "xyz") -> LooseForm:
+    sent = request(chunks, f"multipart/form-data; boundary={boundary}")
+    return asyncio.run(read_loose_form(sent, "file", fields))
+
+
+FILE = b'Content-Disposition: form-data; name="file"; filename="%s"\r\nContent-Type: audio/wav\r\n\r\n'
+LOOSE = (
+    part("model", b"whisper-1")
+    + part("words[]", b"one")
+    + part("other", b"\0" * 100)
+    + part("words", "zwölf".encode())
+    + part("words[1]", b"")
+    + b"--xyz\r\n"
+    + FILE % b"talk.wav"
+    + b"RIFF\r\n--xyz--\r\n"
+)
+
+
+@pytest.mark.parametrize("size", [1, 2, 7, 10_000])
+def test_a_loose_form_is_read_however_it_is_cut(size: int) -> None:
+    form = loose(*(LOOSE[start : start + size] for start in range(0, len(LOOSE), size)))
+    assert form.texts == {"model": ("whisper-1",), "words": ("one", "zwölf", "")}
+    assert form.file is not None
+    assert form.file.read() == b"RIFF"
+    assert form.names == {"model", "words", "other", "file"}
+    assert form.digest == loose(LOOSE).digest
+
+
+def test_the_file_of_a_loose_form_may_come_first_or_not_at_all() -> None:
+    begin, end = LOOSE[: -len(b"--xyz--\r\n")].split(b"--xyz\r\n" + FILE % b"talk.wav")
+    first = loose(b"--xyz\r\n" + FILE % b"talk.wav" + end + begin + b"--xyz--")
+    assert first.file is not None
+    assert (first.file.read(), first.texts) == (b"RIFF", loose(LOOSE).texts)
+    without = loose(part("model") + b"--xyz--")
+    assert (without.file, without.texts) == (None, {"model": ("x",)})
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        LOOSE.replace(b"talk.wav", b"talk.mp3"),
+        LOOSE.replace(b"RIFF", b"RIFX"),
+        LOOSE.replace(b'"other"', b'"others"'),
+        LOOSE.replace(b"\0\r\n", b"\r\n"),
+        LOOSE.replace(b"whisper-1", b"whisper-2"),
+        part("extra", b"") + LOOSE,
+    ],
+)
+def test_what_is_sent_tells_loose_forms_apart_but_the_boundary_does_not(other: bytes) -> None:
+    assert loose(other).digest != loose(LOOSE).digest
+    assert loose(LOOSE.replace(b"xyz", b"abc"), boundary="abc").digest == loose(LOOSE).digest
+
+
+def test_parts_cannot_be_moved_into_one_another_unseen() -> None:
+    bodies = [part("a", b"bc") + part("d", b""), part("ab", b"c") + part("d"), part("a", b"b") + part("cd")]
+    assert len({loose(body + b"--xyz--").digest for body in bodies}) == 3
+
+
+@pytest.mark.parametrize(
+    ("body", "field", "sentence"),
+    [
+        (LOOSE[:-9] + b"--xyz\r\n" + FILE % b"b.wav" + b"\r\n--xyz--", "file", "has the part 'file' twice"),
+        (part("model", b"x" * (MAX_FIELD_BYTES + 1)) + b"--xyz--", "model", "at most 65536 bytes"),
+        (part("model", b"\xff") + b"--xyz--", "model", "is not UTF-8 text"),
+    ],
+)
+def test_a_loose_form_has_its_bounds(body: bytes, field: str, sentence: str) -> None:
+    with pytest.raises(InvalidRequest, match=sentence) as caught:
+        loose(body)
+    assert caught.value.field == field
+
+
+def test_a_loose_form_has_so_many_parts_and_so_much_header() -> None:
+    assert loose(part("a") * MAX_LOOSE_PARTS + b"--xyz--").names == {"a"}
+    with pytest.raises(InvalidForm, match="more than 256 parts"):
+        loose(part("a") * (MAX_LOOSE_PARTS + 1) + b"--xyz--")
+    assert loose(part("model", head=b"A: b\r\n" * 14 + b"B: %s\r\n" % (b"b" * 4000)) + b"--xyz--").texts
+    with pytest.raises(InvalidForm, match="does not have the form"):
+        loose(part("model", head=b"A: b\r\n" * 17) + b"--xyz--")
+
+
+def test_a_loose_form_is_a_form_and_bounded_as_a_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(UnsupportedMedia, match="send multipart/form-data with the part 'file'"):
+        asyncio.run(read_loose_form(request([b"{}"], "application/json"), "file", ()))
+    with pytest.raises(InvalidForm, match="ends before its closing boundary"):
+        loose(LOOSE[:-9])
+    monkeypatch.setattr(uploads, "MAX_BODY_BYTES", 300)
+    with pytest.raises(BodyTooLarge):
+        loose(part("unknown", b"x" * 300) + b"--xyz--")
+
+
+def test_a_large_file_of_a_loose_form_is_not_copied_on_the_event_loop(traced: None) -> None:
+    begin = b'--xyz\r\nContent-Disposition: form-data; name="file"\r\n\r\n'
+    tracemalloc.reset_peak()
+    before = tracemalloc.get_traced_memory()[0]
+    form = loose(begin, *[MEBIBYTE] * 16, b"\r\n--xyz--")
+    peak = tracemalloc.get_traced_memory()[1] - before
+    assert form.file is not None
+    assert (form.file.tell(), form.file.getbuffer().nbytes) == (0, 16 << 20)
+    assert peak < 24 << 20
