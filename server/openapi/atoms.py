@@ -14,6 +14,13 @@ TEXT: Final[dict[str, JSON]] = {"type": "string"}
 ETA_SOURCE: Final[dict[str, JSON]] = {"enum": [*SOURCES, PRIOR, None]}
 NOTES: Final[dict[str, JSON]] = {"type": "array", "items": TEXT, "maxItems": MAX_NOTES}
 EVENTS: Final[dict[str, JSON]] = {"text/event-stream": {}}
+IDEMPOTENCY_KEY: Final[dict[str, JSON]] = {
+    "name": "Idempotency-Key",
+    "in": "header",
+    "required": False,
+    "description": "Names one logical submission: repeated with the same body it answers the same job.",
+    "schema": {"type": "string", "pattern": "^[\\x21-\\x7e]{1,255}$"},
+}
 _REFUSALS: Final = {
     400: "The request is malformed, or a field or part is missing or out of bounds.",
     401: "No valid API key came with the request.",
@@ -30,6 +37,7 @@ _REFUSALS: Final = {
     429: "At capacity; wait as Retry-After says.",
     500: "The server failed; its log says more under the request id.",
     503: "The server is shutting down.",
+    504: "The job is not done in the time that the server, or the client, gives it; it goes on.",
     507: "The result volume is full.",
 }
 
@@ -65,10 +73,10 @@ def answer(description: str, body: JSON = None, headers: JSON = None) -> dict[st
     return answered
 
 
-def refusals(*statuses: int) -> dict[str, JSON]:
-    """Error answers, those that any request can meet among them."""
+def refusals(*statuses: int, shape: str = "Error") -> dict[str, JSON]:
+    """Error answers of that named shape, those that any request can meet among them."""
     return {
-        str(status): answer(_REFUSALS[status], content(reference("Error")))
+        str(status): answer(_REFUSALS[status], content(reference(shape)))
         for status in sorted({400, 401, 403, 404, 413, 421, 500, *statuses})
     }
 

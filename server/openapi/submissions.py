@@ -9,16 +9,9 @@ from engine.request import SketchRequest, SongRequest
 from engine.speech_request import SpeechRequest
 from engine.transcription_request import TranscriptionRequest
 from engine.vae_request import DecodeRequest
-from server.openapi.atoms import answer, content, fields, query, reference, refusals
+from server.openapi.atoms import IDEMPOTENCY_KEY, answer, content, fields, query, reference, refusals
 from storage.entry import JSON
 
-_IDEMPOTENCY: Final[dict[str, JSON]] = {
-    "name": "Idempotency-Key",
-    "in": "header",
-    "required": False,
-    "description": "Names one logical submission: repeated with the same body it answers the same job.",
-    "schema": {"type": "string", "pattern": "^[\\x21-\\x7e]{1,255}$"},
-}
 _FILE: Final[dict[str, JSON]] = {"type": "string", "format": "binary"}
 _LATENTS: Final[dict[str, JSON]] = _FILE | {"description": "float32, little-endian, rows of 64, 25 a second."}
 _CLOSED: Final[dict[str, JSON]] = {"additionalProperties": False}
@@ -48,7 +41,7 @@ def _queueing(summary: str, parameters: list[JSON], body: JSON) -> JSON:
     return {
         "post": {
             "summary": summary,
-            "parameters": [*parameters, _IDEMPOTENCY],
+            "parameters": [*parameters, IDEMPOTENCY_KEY],
             "requestBody": {"required": True, "content": body},
             "responses": {
                 "200": answer("A known Idempotency-Key: the earlier job.", submission, headers),
