@@ -40,13 +40,14 @@ def done(characters: int, seconds: float) -> bytes:
     """The last event, `speech.audio.done`: a token in is a character of the text, 25 tokens out a second of audio."""
     given, made = characters, round(seconds * OUTPUT_TOKENS_PER_SECOND)
     usage: JSON = {"input_tokens": given, "output_tokens": made, "total_tokens": given + made}
-    return _event({"type": "speech.audio.done", "usage": usage})
+    return event_of({"type": "speech.audio.done", "usage": usage})
+
+
+def event_of(fields: Mapping[str, JSON]) -> bytes:
+    """The text of one event, in UTF-8."""
+    return f"data: {json.dumps(fields, ensure_ascii=False, separators=(',', ':'))}\n\n".encode()
 
 
 def _delta(audio: bytes) -> bytes:
     # Written by hand: base64 needs no escaping, and a reader of JSON would go through all of it once more.
     return b'data: {"type":"speech.audio.delta","audio":"' + base64.b64encode(audio) + b'"}\n\n'
-
-
-def _event(fields: Mapping[str, JSON]) -> bytes:
-    return f"data: {json.dumps(fields, ensure_ascii=False, separators=(',', ':'))}\n\n".encode()

@@ -6,7 +6,7 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from server.compatible.speech_events import EVENT_BYTES, Deltas, done
+from server.compatible.speech_events import EVENT_BYTES, Deltas, done, event_of
 
 BEGINNING, END = b'data: {"type":"speech.audio.delta","audio":"', b'"}\n\n'
 
@@ -28,6 +28,12 @@ def test_a_delta_is_written_exactly_so() -> None:
 def test_the_end_tells_characters_and_seconds_as_tokens() -> None:
     assert done(40, 2.5) == (
         b'data: {"type":"speech.audio.done","usage":{"input_tokens":40,"output_tokens":62,"total_tokens":102}}\n\n'
+    )
+
+
+def test_any_event_is_one_line_of_compact_json() -> None:
+    assert event_of({"type": "error", "error": {"message": "é\n"}}) == (
+        'data: {"type":"error","error":{"message":"é\\n"}}\n\n'.encode()
     )
 
 
