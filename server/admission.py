@@ -72,6 +72,11 @@ class Gate:
             self._queue.reject()
             raise
 
+    def job_of_key(self, owner: str, key: str) -> str:
+        """The job that this Idempotency-Key of the owner's names; empty where there is none. Touches no disk."""
+        known = self._store.find_key(owner, key) if key else None
+        return known.id if known else ""
+
     def reject(self) -> None:
         """Count one submission that was refused for want of room elsewhere."""
         self._queue.reject()

@@ -111,6 +111,7 @@ def begin_stop(parts: Parts) -> None:
 
 async def stop(parts: Parts) -> None:
     """Wait for the worker to finish its writes; the caller leaves by force where it does not return."""
+    await parts.attendance.close()
     await parts.limits.run(lambda: begin_stop(parts))
     ended = await parts.limits.run(lambda: parts.worker.stop(WORKER_STOP_SECONDS))
     if not ended:

@@ -14,6 +14,9 @@ from server.limits import BODY_SECONDS, SOCKET_SECONDS
 # Key in a request's state under which the protocol offers to end the connection at once.
 ABORT: Final = "abort_connection"
 
+# Key in a request's state for the id of the job that was accepted for it.
+ACCEPTED_JOB: Final = "accepted_job"
+
 
 @dataclass(frozen=True, slots=True)
 class Timeouts:

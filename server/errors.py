@@ -18,6 +18,7 @@ EdgeError
 ├── RangeNotSatisfiable    the range lies outside the result
 ├── ClientStalled          the client stopped reading its response
 ├── JobFailed              the job failed whose result was to be sent as it is made
+├── DeadlineExceeded       the job of a synchronous call takes longer than the call may
 └── TooMany                a bound on concurrent work is reached
     ├── TooManySynchronous
     ├── TooManyDownloads
@@ -175,6 +176,18 @@ class JobFailed(EdgeError):
         self.code = code
 
 
+class DeadlineExceeded(EdgeError):
+    """The job of a synchronous call takes longer than the `seconds` that the call may; it goes on under `job_id`."""
+
+    def __init__(self, job_id: str, seconds: float) -> None:
+        super().__init__(
+            f"The result was not there within {seconds:.3g} seconds; its job goes on. Ask for it at /job?id={job_id}, "
+            f"and for the result at /job?id={job_id}&result=1 when it is done; a client with a longer timeout and, as "
+            "the server allows (YUE2_SYNC_DEADLINE_SECONDS), more patience gets it at once."
+        )
+        self.job_id = job_id
+
+
 class TooMany(EdgeError):
     """A bound on concurrent work is reached; nothing was begun."""
 
@@ -231,6 +244,7 @@ ANSWERS: Final[Mapping[type[Exception], Answer]] = {
     RangeNotSatisfiable: Answer(416, "range_not_satisfiable"),
     ClientStalled: _INTERNAL,
     JobFailed: Answer(500, "engine_error"),
+    DeadlineExceeded: Answer(504, "deadline_exceeded"),
     TooMany: _INTERNAL,
     TooManySynchronous: Answer(429, "too_many_synchronous", retry=True),
     TooManyDownloads: Answer(429, "too_many_downloads", retry=True),

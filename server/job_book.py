@@ -4,7 +4,8 @@ import logging
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 
-from server.jobs.errors import INTERRUPTED_CODE, INTERRUPTED_MESSAGE, UnknownJob
+from server.errors import JobFailed
+from server.jobs.errors import INTERRUPTED_CODE, INTERRUPTED_MESSAGE, JobCancelled, UnknownJob
 from server.jobs.job import Job, JobState, JobView
 from server.jobs.serial_queue import SerialQueue
 from server.work import FOLLOWED
@@ -81,6 +82,18 @@ class JobBook:
     def is_live(self, job_id: str, owner: str) -> bool:
         """Whether the owner's job waits or runs, as it does for a moment after its result was stored."""
         return self._live(job_id, owner) is not None
+
+    def is_done(self, job_id: str, owner: str) -> bool:
+        """Whether the owner's job has ended with a result.
+
+        Raises JobFailed, JobCancelled where it ended without one; UnknownEntry, EntryExpired.
+        """
+        job = self.describe(job_id, owner)
+        if job["status"] == JobState.FAILED:
+            raise JobFailed(str(job["code"]), str(job["error"]))
+        if job["status"] == JobState.CANCELLED:
+            raise JobCancelled
+        return job["status"] == JobState.DONE
 
     def cancel(self, job_id: str, owner: str) -> tuple[str, bool]:
         """Cancel the owner's job; its state as it then is, and whether it was waiting, so that `record_cancelled` is due.

@@ -50,7 +50,7 @@ class Slots:
 
     def __init__(self, total: int, what: str, refusal: type[TooMany]) -> None:
         self.total = total
-        self._what = what
+        self.what = what
         self._refusal = refusal
         self._held = 0
 
@@ -64,11 +64,15 @@ class Slots:
         """Whether no place is free now."""
         return self._held >= self.total
 
+    def check(self) -> None:
+        """Raise the kind's TooMany where no place is free now."""
+        if self.full:
+            raise self._refusal(self.what, self.total)
+
     @contextmanager
     def slot(self) -> Iterator[None]:
         """Hold one place for a `with` block; raises the kind's TooMany at once where none is free."""
-        if self.full:
-            raise self._refusal(self._what, self.total)
+        self.check()
         self._held += 1
         try:
             yield

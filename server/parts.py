@@ -8,6 +8,9 @@ from dataclasses import dataclass
 
 from server.access import Keys, load_secret
 from server.admission import Gate
+from server.calls.attendance import Attendance
+from server.calls.giving_up import giving_up
+from server.calls.recent import RecentCalls
 from server.errors import job_outcome, loggable
 from server.job_book import JobBook
 from server.jobs.garbage import Garbage
@@ -42,6 +45,8 @@ class Parts:
     limits: Limits
     book: JobBook
     gate: Gate
+    recent: RecentCalls
+    attendance: Attendance
     worker: Worker
     board: StatusBoard
     metrics: Metrics
@@ -91,9 +96,25 @@ def assemble(
         rest=Rest(settings.idle_unload_seconds or None, unload, garbage.collect_all),
     )
     gate = Gate(queue, store, clock, draw_job_id)
+    recent = RecentCalls(time.monotonic)
+    attendance = Attendance(giving_up(book, limits, recent))
     keys = Keys(settings.api_keys, load_secret(settings.data_directory, secrets.token_bytes))
     return Parts(
-        settings, keys, rates, queue, store, watch, limits, book, gate, worker, board, metrics, log_ring
+        settings=settings,
+        keys=keys,
+        rates=rates,
+        queue=queue,
+        store=store,
+        watch=watch,
+        limits=limits,
+        book=book,
+        gate=gate,
+        recent=recent,
+        attendance=attendance,
+        worker=worker,
+        board=board,
+        metrics=metrics,
+        log_ring=log_ring,
     )
 
 

@@ -16,13 +16,14 @@ import anyio
 import numpy as np
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.types import Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
 
 from server.conditional import Selection, select
 from server.errors import ClientStalled
 from server.limits import SOCKET_SECONDS, Limits, Slots
 from server.work import FOLLOWED
 from storage.entry import JSON, Entry, Part
+from storage.pinned import Pinned
 from storage.store import Lease
 
 SLICE_BYTES: Final = 1024 * 1024
@@ -73,10 +74,19 @@ class FileSlices:
         """At least one byte and at most `size`, from `offset`. Raises EOFError where the file ends before."""
         found = self._read_cached(offset, size) if self._tells_cached else b""
         if not found:
-            found = await self._limits.run(lambda: os.pread(self._fd, size, offset))
+            found = await self._read_beside(offset, size)
         if not found:
             raise EOFError("A stored result is shorter than its record says.")
         return found
+
+    async def _read_beside(self, offset: int, size: int) -> bytes:
+        """Read in the pool. Whoever is cancelled meanwhile waits for it: the descriptor must not be closed under it."""
+        reading = asyncio.ensure_future(self._limits.run(lambda: os.pread(self._fd, size, offset)))
+        try:
+            return await asyncio.shield(reading)
+        except asyncio.CancelledError:
+            await asyncio.wait([reading])
+            raise
 
     def _read_cached(self, offset: int, size: int) -> bytes | memoryview:
         if sys.platform != "linux":
@@ -157,7 +167,7 @@ class ResultResponse(Response):
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer. Raises PreconditionFailed, RangeNotSatisfiable, TooManyDownloads before anything is sent."""
         async with AsyncExitStack() as stack:
-            stack.push_async_callback(self._give_back)
+            stack.push_async_callback(give_back, self._lease, self._limits)
             if self._held is not None:
                 stack.enter_context(self._held)
             chosen = select(
@@ -171,11 +181,6 @@ class ResultResponse(Response):
             else:
                 await self._start(chosen, send)
                 await send({"type": "http.response.body", "body": b""})
-
-    async def _give_back(self) -> None:
-        """Close the lease in the pool, whatever has ended the delivery: the last one may unlink a large file."""
-        with anyio.CancelScope(shield=True):
-            await self._limits.run_reserved(self._lease.close)
 
     async def _start(self, chosen: Selection, send: Send) -> None:
         self.status_code = chosen.status
@@ -202,6 +207,107 @@ class ResultResponse(Response):
                 await timely(send(message), seconds)
         finally:
             gone.cancel()
+
+
+async def give_back(pinned: Pinned, limits: Limits) -> None:
+    """Close it in the pool, whatever has ended the delivery: the last holder may unlink a large file."""
+    with anyio.CancelScope(shield=True):
+        await limits.run_reserved(pinned.close)
+
+
+class Chunks(Response):
+    """A body of unknown length, sent as its pieces come, each when the client has taken the one before.
+
+    The source's first piece, or its error, is awaited before the headers are sent; an error after that can only break
+    the connection off, without the chunk that would end the body. A client that goes is sent nothing more; one that
+    takes nothing is cut off with ClientStalled. The source is advanced by tasks of their own, so that it must not hold
+    a timeout or a cancel scope over a `yield`.
+
+    Answers one request; owner of the source, which it closes.
+    """
+
+    def __init__(
+        self,
+        source: AsyncIterator[bytes | memoryview],
+        headers: Mapping[str, str],
+        *,
+        send_seconds: float = SOCKET_SECONDS,
+    ) -> None:
+        super().__init__(headers=headers)
+        del self.headers["content-length"]
+        self._source = source
+        self._send_seconds = send_seconds
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer. Raises what the source raises, and ClientStalled."""
+        gone = asyncio.create_task(until_gone(receive))
+        upcoming = asyncio.create_task(self._next())
+        try:
+            await asyncio.wait((gone, upcoming), return_when=asyncio.FIRST_COMPLETED)
+            started = False
+            while not gone.done():
+                piece = upcoming.result()
+                if not started:
+                    started = True
+                    await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
+                await self._send(piece, send)
+                if piece is None:
+                    return
+                upcoming = asyncio.create_task(self._next())
+                await asyncio.wait((gone, upcoming), return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            gone.cancel()
+            upcoming.cancel()
+            await asyncio.gather(gone, upcoming, return_exceptions=True)
+            if isinstance(self._source, AsyncGenerator):
+                await self._source.aclose()
+
+    async def _next(self) -> bytes | memoryview | None:
+        return await anext(self._source, None)
+
+    async def _send(self, piece: bytes | memoryview | None, send: Send) -> None:
+        body = b"" if piece is None else piece
+        message = {"type": "http.response.body", "body": body, "more_body": piece is not None}
+        await timely(send(message), send_limit(self._send_seconds, max(1, len(body))))
+
+
+class Presence:
+    """Whether the client of a request is still there, once its body has been read. What it still sends is dropped.
+
+    Owner of the task that listens; inner responses listen through `receive`, which tells them the same.
+    """
+
+    def __init__(self, receive: Receive) -> None:
+        self._gone = asyncio.Event()
+        self._told: list[Callable[[], object]] = []
+        self._listening = asyncio.create_task(until_gone(receive))
+        self._listening.add_done_callback(lambda _: self.end())
+
+    @property
+    def has_gone(self) -> bool:
+        """Whether the client has gone, or is not to be answered any more."""
+        return self._gone.is_set()
+
+    def when_gone(self, call: Callable[[], object]) -> None:
+        """Have this called when the client goes, at once where it has gone."""
+        self._told.append(call)
+        if self.has_gone:
+            call()
+
+    def end(self) -> None:
+        """Take the client for gone."""
+        self._gone.set()
+        for call in self._told:
+            call()
+
+    async def receive(self) -> Message:
+        """The ASGI channel of what answers this client: its going, and nothing before."""
+        await self._gone.wait()
+        return {"type": "http.disconnect"}
+
+    def close(self) -> None:
+        """Listen no more."""
+        self._listening.cancel()
 
 
 def send_limit(seconds: float, octets: int) -> float:

@@ -14,6 +14,8 @@ from engine.request import DRAWN_SEED_LIMIT
 from engine.sound_options import SoundOptions
 from engine.yue2.options import Yue2Options
 from server.app import build_app
+from server.calls.call import Surroundings
+from server.calls.synchronous import SynchronousCalls
 from server.codec_operations import CodecOperations
 from server.connection import DEFAULT_TIMEOUTS
 from server.errors import SettingsError
@@ -85,12 +87,20 @@ def sound_of(settings: Settings) -> SoundOptions:
     )
 
 
+def synchronous_calls(parts: Parts) -> SynchronousCalls:
+    """What routes take that answer with the result itself."""
+    around = Surroundings(parts.book, parts.limits, parts.attendance)
+    return SynchronousCalls(
+        parts.gate, parts.watch, parts.recent, around, parts.settings.sync_deadline_seconds
+    )
+
+
 def product_routes(parts: Parts, catalogue: Catalogue) -> list[BaseRoute]:
     """Every route of the product."""
     operations = Operations(catalogue, draw_seed)
     release = version("yue2-studio")
-    submissions = Submissions(parts.gate, parts.book, parts.limits)
-    native = NativeRoutes(operations, submissions, parts.book, parts.watch, parts.limits)
+    submissions = Submissions(parts.gate, parts.book, parts.limits, parts.attendance.use)
+    native = NativeRoutes(operations, submissions, parts.book, parts.watch, parts.limits, parts.attendance)
     speech = SpeechRoutes(SpeechOperations(catalogue, draw_seed), submissions)
     transcribe = TranscribeRoutes(TranscriptionOperations(catalogue), submissions, parts.limits)
     vae = VaeRoutes(CodecOperations(catalogue), submissions, parts.limits)

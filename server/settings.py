@@ -145,7 +145,7 @@ class Settings(BaseSettings):
         default=600,
         ge=1,
         le=86400,
-        description="Seconds for synchronous calls, waiting in the queue included; this version has no such calls yet.",
+        description="Seconds that a synchronous call waits for its job, the queue included; a client that announces less gets less.",
     )
     api_keys: tuple[ApiKey, ...] = Field(
         default=(),

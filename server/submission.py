@@ -15,6 +15,7 @@ from server.limits import MAX_JSON_BYTES, Limits
 from server.query import check_query
 from server.responses import json_response
 from server.work import Prepared
+from storage.growth import nobody
 
 SUBMISSION: Final = ("id", "status", "queue_position", "eta_seconds", "eta_source", "notes")
 Asked = TypeVar("Asked")
@@ -26,12 +27,15 @@ Read = Callable[[ExitStack], Awaitable[Prepare]]
 
 
 class Submissions:
-    """Takes submissions of every kind; holds no state."""
+    """Takes submissions of every kind; holds no state. `use` is told of each job whose handle was given away again."""
 
-    def __init__(self, gate: Gate, book: JobBook, limits: Limits) -> None:
+    def __init__(
+        self, gate: Gate, book: JobBook, limits: Limits, use: Callable[[str], object] = nobody
+    ) -> None:
         self._gate = gate
         self._book = book
         self._limits = limits
+        self._use = use
 
     async def submit(
         self, request: Request, max_bytes: int, read: Read, *, is_upload: bool = False
@@ -86,6 +90,7 @@ class Submissions:
         if admitted.queued is not None:
             queued = fields_of(admitted.queued)
             return json_response({name: queued[name] for name in SUBMISSION}, status=202)
+        self._use(admitted.job_id)
         job = self._book.describe(admitted.job_id, owner)
         answer = {name: job[name] for name in SUBMISSION}
         return json_response(answer, headers={"Idempotent-Replay": "true"})

@@ -13,6 +13,7 @@ from starlette.routing import Route
 from engine.errors import InvalidRequest
 from engine.request import read_sketch, read_song
 from server.bodies import parse_object
+from server.calls.attendance import Attendance
 from server.following import FollowResponse
 from server.job_book import JobBook
 from server.limits import MAX_BODY_BYTES, MAX_WAIT_SECONDS, Limits
@@ -48,13 +49,20 @@ class NativeRoutes:
     """Handlers of the native API over the parts that decide."""
 
     def __init__(
-        self, operations: Operations, submissions: Submissions, book: JobBook, watch: Watch, limits: Limits
+        self,
+        operations: Operations,
+        submissions: Submissions,
+        book: JobBook,
+        watch: Watch,
+        limits: Limits,
+        attendance: Attendance,
     ) -> None:
         self._operations = operations
         self._submissions = submissions
         self._book = book
         self._watch = watch
         self._limits = limits
+        self._attendance = attendance
 
     def routes(self) -> list[Route]:
         """The routes to mount at the root."""
@@ -94,8 +102,15 @@ class NativeRoutes:
 
     async def job(self, request: Request) -> Response:
         """A job by its id: read, cancel, delete."""
+        self._use(request)
         deeds = {"POST": self.change, "DELETE": self.remove}
         return await deeds.get(request.method, self.read)(request)
+
+    def _use(self, request: Request) -> None:
+        """Whoever asks for a job keeps it, also where the client of its synchronous call has gone."""
+        job_id, owner = request.query_params.get("id", ""), request.state.owner
+        if self._book.is_live(job_id, owner):
+            self._attendance.use(job_id)
 
     async def read(self, request: Request) -> Response:
         """A job's state, waiting for its end where asked, or its result."""
@@ -179,6 +194,7 @@ class NativeRoutes:
         check_query(request, "id")
         job_id, owner = _job_id(request), request.state.owner
         self._book.describe(job_id, owner)
+        self._use(request)
         return EventStream(self._job_events(job_id, owner), self._limits.event_streams)
 
     async def _job_events(self, job_id: str, owner: str) -> AsyncGenerator[tuple[str, str], None]:

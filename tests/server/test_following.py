@@ -361,7 +361,7 @@ def test_a_large_slice_may_take_longer(studio: Studio, maker: Maker, monkeypatch
         allowed.append(seconds)
         await sending
 
-    monkeypatch.setattr("server.following.timely", note)
+    monkeypatch.setattr("server.responses.timely", note)
 
     async def test() -> None:
         follower = Follower(studio.parts, studio.submit(maker), send_seconds=3.0)

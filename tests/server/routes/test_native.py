@@ -259,7 +259,9 @@ def test_what_a_client_asked_for_that_has_gone_is_not_begun(studio: Product) -> 
     limits = studio.parts.limits
     operations = Operations(Catalogue(), lambda: 0)
     submissions = Submissions(studio.parts.gate, studio.parts.book, limits)
-    routes = NativeRoutes(operations, submissions, studio.parts.book, studio.parts.watch, limits)
+    routes = NativeRoutes(
+        operations, submissions, studio.parts.book, studio.parts.watch, limits, studio.parts.attendance
+    )
     coming = iter([{"type": "http.request", "body": json.dumps({"abc": TUNE}).encode()}])
 
     async def receive() -> Message:
