@@ -19,8 +19,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from server.access import HostRule, Keys, OriginRule, PublicPaths
 from server.bodies import check_declared_size, declared_size
-from server.connection import ABORT
-from server.envelopes import ACCEPTED_JOB, JOB_HEADER, KEEP_FROM_RETRYING, error_body
+from server.connection import ABORT, ACCEPTED_JOB
+from server.envelopes import JOB_HEADER, KEEP_FROM_RETRYING, error_body
 from server.errors import INTERNAL_CODE, ClientStalled, MethodNotAllowed, UnknownRoute, answer_for
 from server.jobs.containment import Contained, outline
 from server.limits import MAX_BODY_BYTES

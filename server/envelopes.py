@@ -12,6 +12,7 @@ from typing import Final
 from starlette.types import Scope
 
 from engine.errors import InvalidRequest, ScoreError, UnknownModel
+from server.connection import ACCEPTED_JOB
 from server.errors import (
     INTERNAL_CODE,
     RETRY_AFTER_SECONDS,
@@ -28,7 +29,6 @@ from server.errors import (
 from storage.entry import JSON
 
 SHORT_OF_MEMORY_MESSAGE: Final = "There was not enough memory to answer this; send less, or try again later."
-ACCEPTED_JOB: Final = "accepted_job"  # in a request's state once its job was accepted: the job's id
 JOB_HEADER: Final = "X-Yue2-Job-Id"
 KEEP_FROM_RETRYING: Final = {"X-Should-Retry": "false"}
 _OPENAI_PREFIX: Final = "/v1"
