@@ -4,6 +4,8 @@ import logging
 import os
 import secrets
 import sys
+import time
+from dataclasses import dataclass
 from importlib.metadata import version
 
 from starlette.routing import BaseRoute
@@ -17,6 +19,8 @@ from server.app import build_app
 from server.calls.call import Surroundings
 from server.calls.synchronous import SynchronousCalls
 from server.codec_operations import CodecOperations
+from server.compatible.speaking import Speaking
+from server.compatible.transcription import Transcribing
 from server.connection import DEFAULT_TIMEOUTS
 from server.errors import SettingsError
 from server.log_ring import LogRing
@@ -26,6 +30,9 @@ from server.parts import Parts, assemble
 from server.process import run_server, set_up_logging
 from server.props import build_props
 from server.routes.native import NativeRoutes
+from server.routes.openai_models import OpenAiModelRoutes
+from server.routes.openai_speech import OpenaiSpeechRoutes
+from server.routes.openai_transcription import OpenaiTranscriptionRoutes
 from server.routes.speech import SpeechRoutes
 from server.routes.system import SystemRoutes
 from server.routes.transcribe import TranscribeRoutes
@@ -97,13 +104,12 @@ def synchronous_calls(parts: Parts) -> SynchronousCalls:
 
 def product_routes(parts: Parts, catalogue: Catalogue) -> list[BaseRoute]:
     """Every route of the product."""
-    operations = Operations(catalogue, draw_seed)
+    work = _Work(
+        Operations(catalogue, draw_seed),
+        SpeechOperations(catalogue, draw_seed),
+        TranscriptionOperations(catalogue),
+    )
     release = version("yue2-studio")
-    submissions = Submissions(parts.gate, parts.book, parts.limits, parts.attendance.use)
-    native = NativeRoutes(operations, submissions, parts.book, parts.watch, parts.limits, parts.attendance)
-    speech = SpeechRoutes(SpeechOperations(catalogue, draw_seed), submissions)
-    transcribe = TranscribeRoutes(TranscriptionOperations(catalogue), submissions, parts.limits)
-    vae = VaeRoutes(CodecOperations(catalogue), submissions, parts.limits)
     system = SystemRoutes(
         parts.board,
         build_props(catalogue, parts.settings, release),
@@ -113,7 +119,41 @@ def product_routes(parts: Parts, catalogue: Catalogue) -> list[BaseRoute]:
         parts.log_ring,
         parts.limits,
     )
-    own = (native, speech, transcribe, vae, system)
+    return [
+        *_native_routes(parts, catalogue, work),
+        *_compatible_routes(parts, catalogue, work),
+        *system.routes(),
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class _Work:
+    """What native and compatible routes make their jobs with."""
+
+    songs: Operations
+    speech: SpeechOperations
+    transcription: TranscriptionOperations
+
+
+def _native_routes(parts: Parts, catalogue: Catalogue, work: _Work) -> list[BaseRoute]:
+    submissions = Submissions(parts.gate, parts.book, parts.limits, parts.attendance.use)
+    own = (
+        NativeRoutes(work.songs, submissions, parts.book, parts.watch, parts.limits, parts.attendance),
+        SpeechRoutes(work.speech, submissions),
+        TranscribeRoutes(work.transcription, submissions, parts.limits),
+        VaeRoutes(CodecOperations(catalogue), submissions, parts.limits),
+    )
+    return [route for routes in own for route in routes.routes()]
+
+
+def _compatible_routes(parts: Parts, catalogue: Catalogue, work: _Work) -> list[BaseRoute]:
+    """Those that other services' clients call."""
+    calls = synchronous_calls(parts)
+    own = (
+        OpenAiModelRoutes(catalogue, time.time()),
+        OpenaiSpeechRoutes(Speaking(catalogue, work.speech, work.songs), calls),
+        OpenaiTranscriptionRoutes(Transcribing(work.transcription), calls, parts.limits),
+    )
     return [route for routes in own for route in routes.routes()]
 
 

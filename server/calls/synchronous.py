@@ -25,7 +25,7 @@ from server.bodies import (
     read_bounded,
 )
 from server.calls.call import Call, Deadline, Surroundings
-from server.calls.deadline import READ_TIMEOUT_HEADER, patience
+from server.calls.deadline import ANNOUNCED_IN, patience
 from server.calls.fingerprints import attempts_before, fingerprint
 from server.calls.places import Place, Places
 from server.calls.recent import RecentCalls
@@ -138,8 +138,7 @@ class SynchronousCalls:
                 raise TooManySynchronous(self._limits.synchronous.what, self._limits.synchronous.total)
 
     def _deadline(self, request: Request) -> Deadline:
-        announced = request.headers.get(READ_TIMEOUT_HEADER)
-        seconds = patience(self._deadline_seconds, announced)
+        seconds = patience(self._deadline_seconds, *(request.headers.get(name) for name in ANNOUNCED_IN))
         return Deadline(asyncio.get_running_loop().time() + seconds, seconds)
 
     def _refuse_early(self, request: Request, max_bytes: int, input_bytes: int) -> _Attempt:
