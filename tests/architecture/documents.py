@@ -56,6 +56,11 @@ def code(text: str) -> list[str]:
     return re.findall(r"`([^`]+)`", text)
 
 
+def fenced_blocks(text: str, language: str) -> list[str]:
+    """What stands in the fenced blocks of a language, as it stands there."""
+    return re.findall(rf"^```{re.escape(language)}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+
+
 def fenced_lines(path: Path, language: str) -> list[CodeLine]:
     """The lines of a file's fenced blocks in a language; continued lines are joined, blanks and comments left out."""
     lines: list[CodeLine] = []

@@ -27,6 +27,7 @@ from tests.api_check import shape_fault, sum_fault
 from tests.architecture.documents import ROOT, code, section, table_rows
 
 TEXT = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
+COMPATIBLE = (ROOT / "docs" / "compatible.md").read_text(encoding="utf-8")
 
 
 def test_every_error_code_is_documented_with_its_status() -> None:
@@ -82,7 +83,9 @@ def test_every_metric_is_documented(tmp_path: Path) -> None:
 
 
 def test_every_route_is_documented() -> None:
+    """Those of other vendors' APIs on a page of their own."""
     documented = {code(row[0])[0] for row in table_rows(section(TEXT, "## Routes"), 2)}
+    documented |= {code(row[0])[0] for row in table_rows(section(COMPATIBLE, "## Routes"), 3)}
     paths = build_openapi("0", keyed=False)["paths"]
     assert isinstance(paths, dict)
     described = {

@@ -25,6 +25,7 @@ SUNG = "tests/test_first_song.py::test_the_example_of_the_readme_gives_a_song_wi
 SHOWN = "tests/test_first_song.py::test_the_command_line_of_the_readme_sings_and_shows_the_server"
 WRITTEN = "tests/test_first_song.py::test_what_the_readme_says_is_written_down_again"
 UNDERSTOOD = "tests/server/routes/test_documented_calls.py::test_the_documented_calls_are_understood"
+COMPATIBLE = "tests/architecture/test_compatible_document.py::test_the_calls_shown_are_understood"
 PULLED = "tests/architecture/test_task_script.py::test_pull_puts_the_models_into_the_checkout"
 DOCTORED = "tests/architecture/test_task_script.py::test_doctor_and_voices_look_where_the_server_would"
 STARTED = "tests/architecture/test_task_script.py::test_start_puts_the_server_in_its_place"
@@ -61,6 +62,14 @@ CHECKED_BY = {
     "curl -sS 'http://127.0.0.1:8000/job?id=ID&result=1'": UNDERSTOOD,
     "curl -sS -o talk.srt 'http://127.0.0.1:8000/job?id=ID&subtitles=srt'": UNDERSTOOD,
     "curl -sS -o song.mp3 'http://127.0.0.1:8000/job?id=ID&result=1&track=0'": SUNG,
+    "curl -sS -o hello.mp3 http://127.0.0.1:8000/v1/audio/speech -H 'Content-Type: application/json' "
+    '-d \'{"model": "tts-1", "voice": "alloy", "input": "Good morning!"}\'': COMPATIBLE,
+    "curl -sS http://127.0.0.1:8000/v1/audio/transcriptions -F model=whisper-1 -F response_format=verbose_json "
+    "-F 'timestamp_granularities[]=word' -F file=@talk.flac": COMPATIBLE,
+    "curl -sS -o song.mp3 'http://127.0.0.1:8000/v1/music?output_format=mp3_44100_128' "
+    "-H 'Content-Type: application/json' "
+    '-d \'{"prompt": "folk, warm", "music_length_ms": 10000}\'': COMPATIBLE,
+    "curl -sS http://127.0.0.1:8000/v1/models": COMPATIBLE,
     ".venv/bin/yue2-studio sing --style 'slow waltz, 84 BPM, piano' --lyrics-file words.txt -o song.flac": SHOWN,
     ".venv/bin/yue2-studio status": SHOWN,
     ".venv/bin/pip install -c constraints.txt psutil": f"{SOUND}::test_what_the_page_says_to_install_is_pinned",
