@@ -424,9 +424,10 @@ def test_a_synchronous_deadline_counts_the_time_in_the_queue(tmp_path: Path) -> 
     with ServerProcess(tmp_path / "output", environ={"YUE2_SYNC_DEADLINE_SECONDS": "1"}) as server:
         first = server.submit("sleep", seconds=60)
         late = server.client.post("/check/sync", json={"mode": "write"})
-        assert (late.status_code, late.json()["status"]) == (504, "queued")
+        assert (late.status_code, late.json()["code"]) == (504, "deadline_exceeded")
+        assert late.headers["x-should-retry"] == "false"
         server.cancel(first)
-        assert server.finish(late.json()["id"])["status"] == "done"
+        assert server.finish(late.headers["x-yue2-job-id"])["status"] == "done"
 
 
 def test_health_is_answered_through_a_burst_of_refusals(shared: ServerProcess) -> None:

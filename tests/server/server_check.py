@@ -5,13 +5,11 @@ takes `{"seconds", "mode", "bytes"}` and makes a job of that; `POST /check/sync`
 """
 
 import argparse
-import asyncio
 import os
 import sys
 import threading
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
@@ -31,13 +29,14 @@ from engine.song_model import Latents, Track
 from server.admission import check_idempotency_key
 from server.app import build_app
 from server.bodies import read_json_object
+from server.calls.call import Call
 from server.connection import Timeouts
 from server.jobs.rates import Stage
 from server.log_ring import LogRing
 from server.parts import Parts, assemble
 from server.process import STOP_SECONDS, run_server, set_up_logging
-from server.responses import ResultResponse, json_response
-from server.serve import product_routes
+from server.responses import json_response
+from server.serve import product_routes, synchronous_calls
 from server.settings import load
 from server.starting import address, bind
 from server.work import Making, Packed, Prepared, digest_of
@@ -169,6 +168,7 @@ class CheckRoutes:
 
     def __init__(self, parts: Parts, clock: "MovableClock") -> None:
         self._parts = parts
+        self._calls = synchronous_calls(parts)
         self._clock = clock
 
     def routes(self) -> list[BaseRoute]:
@@ -198,27 +198,11 @@ class CheckRoutes:
 
     async def answer(self, request: Request) -> Response:
         """Queue a check and answer its result."""
-        parts, owner = self._parts, request.state.owner
-        parts.gate.check(owner, "")
-        prepared = prepare(read_check(await read_json_object(request, parts.limits)))
-        with ExitStack() as held:
-            held.enter_context(parts.limits.synchronous.slot())
-            admitted = await parts.limits.run(lambda: parts.gate.admit(prepared, owner, ""))
-            job = await self._end_of(admitted.job_id, owner)
-            if job["status"] != "done":
-                return json_response(job, status=504 if job["status"] in ("queued", "running") else 500)
-            lease = await parts.limits.run(lambda: parts.book.lease(admitted.job_id, owner))
-            return ResultResponse(lease, lease.entry.parts[0], request, parts.limits, held=held.pop_all())
+        return await self._calls.answer_json(request, read_check, prepare, _result)
 
-    async def _end_of(self, job_id: str, owner: str) -> dict[str, JSON]:
-        """The job at its end, or as it is when the synchronous deadline passes; parks no thread."""
-        parts = self._parts
-        with suppress(TimeoutError), parts.watch.subscribe(job_id) as changed:
-            async with asyncio.timeout(parts.settings.sync_deadline_seconds):
-                while parts.book.describe(job_id, owner)["status"] in ("queued", "running"):
-                    await changed.wait()
-                    changed.clear()
-        return parts.book.describe(job_id, owner)
+
+async def _result(call: Call, check: Check) -> Response:
+    return await call.result()
 
 
 class MovableClock:
