@@ -29,6 +29,7 @@ from server.operations import Operations
 from server.parts import Parts, assemble
 from server.process import run_server, set_up_logging
 from server.props import build_props
+from server.routes.elevenlabs import ElevenLabsRoutes
 from server.routes.native import NativeRoutes
 from server.routes.openai_models import OpenAiModelRoutes
 from server.routes.openai_speech import OpenaiSpeechRoutes
@@ -153,6 +154,7 @@ def _compatible_routes(parts: Parts, catalogue: Catalogue, work: _Work) -> list[
         OpenAiModelRoutes(catalogue, time.time()),
         OpenaiSpeechRoutes(Speaking(catalogue, work.speech, work.songs), calls),
         OpenaiTranscriptionRoutes(Transcribing(work.transcription), calls, parts.limits),
+        ElevenLabsRoutes(calls, work.songs, catalogue, parts.limits),
     )
     return [route for routes in own for route in routes.routes()]
 

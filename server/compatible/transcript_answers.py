@@ -4,8 +4,7 @@ Shapes: `Transcription`, `TranscriptionVerbose`, `TranscriptionSegment`, `Transc
 `TranscriptTextDoneEvent` of openai/openai-openapi.
 """
 
-import json
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from math import ceil
 from typing import Final
@@ -13,6 +12,7 @@ from typing import Final
 from engine.transcription.languages import NAMES
 from engine.transcription_model import SegmentAnswer, TranscriptAnswer
 from engine.words import WordAnswer
+from server.compatible.speech_events import event_of
 from server.compatible.transcription import TranscriptionCall
 from storage.entry import JSON
 
@@ -52,7 +52,7 @@ def as_verbose_json(transcript: TranscriptAnswer, call: TranscriptionCall) -> di
 
 def delta(segment: SegmentAnswer) -> bytes:
     """The event of a segment; the deltas of all segments make up the text."""
-    return event({"type": "transcript.text.delta", "delta": segment.blank + segment.text})
+    return event_of({"type": "transcript.text.delta", "delta": segment.blank + segment.text})
 
 
 def done(transcript: TranscriptAnswer, call: TranscriptionCall) -> bytes:
@@ -67,7 +67,7 @@ def done(transcript: TranscriptAnswer, call: TranscriptionCall) -> bytes:
         "total_tokens": given + made,
     }
     text: dict[str, JSON] = {"type": "transcript.text.done", "text": transcript.text}
-    return event({**text, **_languages(transcript, call), "usage": usage})
+    return event_of({**text, **_languages(transcript, call), "usage": usage})
 
 
 async def segments_in(
@@ -111,8 +111,3 @@ def _segment(number: int, segment: SegmentAnswer) -> JSON:
 
 def _word(word: WordAnswer) -> JSON:
     return {"word": word.word, "start": word.start, "end": word.end}
-
-
-def event(fields: Mapping[str, JSON]) -> bytes:
-    """One event without a name, as OpenAI sends them."""
-    return f"data: {json.dumps(fields, ensure_ascii=False, separators=(',', ':'))}\n\n".encode()

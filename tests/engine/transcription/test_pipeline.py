@@ -21,7 +21,7 @@ from engine.transcription import device, pipeline
 from engine.transcription.pipeline import WhisperTranscription
 from engine.transcription.tokens import TokenText
 from engine.transcription.whisper import BEAM, Attempt, Encoded, Whisper
-from engine.transcription_model import Transcript
+from engine.transcription_model import Segment, Transcript
 from engine.transcription_request import TranscriptionRequest
 from tests.engine.transcription.folders import folder
 from tests.engine.transcription.spoken import (
@@ -183,6 +183,26 @@ def test_what_is_stopped_hears_no_further_window(
         model.transcribe(speech_by_turns(5).file(), request, control)
     assert len(control.reports) == 3
     assert whisper.windows == 2
+
+
+def test_each_segment_is_told_before_the_next_window_is_heard(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: TokenText
+) -> None:
+    whisper = Laconic(text)
+    monkeypatch.setattr(pipeline, "SpeechDetector", Loud)
+    monkeypatch.setattr(device, "Whisper", lambda *arguments: whisper)
+    model = WhisperTranscription(folder(tmp_path / "base"), device="cpu")
+    told: list[tuple[int, Segment]] = []
+    transcript = model.transcribe(
+        speech_by_turns(5).file(),
+        TranscriptionRequest(language="en"),
+        Uncontrolled(),
+        lambda segment: told.append((whisper.windows, segment)),
+    )
+    assert [segment for _, segment in told] == list(transcript.segments)
+    assert [windows for windows, _ in told] == list(range(1, whisper.windows + 1))
+    assert whisper.windows > 1
+    assert transcript.text == "".join(segment.blank + segment.text for segment in transcript.segments)
 
 
 @pytest.mark.parametrize("seconds", [0.0, 0.01, 5.0])

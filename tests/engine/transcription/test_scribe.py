@@ -81,8 +81,10 @@ def window(start: float, *spans: tuple[float, float], whole: bool = True) -> Win
     return Window(round(start * RATE_HZ), np.zeros(10 * RATE_HZ, np.float32), speech, whole)
 
 
-def written(whisper: Whisper, *windows: Window, prompt: str = "") -> list[Segment]:
-    scribe = Scribe(whisper, TranscriptionRequest(prompt=prompt), ENGLISH)
+def written(
+    whisper: Whisper, *windows: Window, language: Language = ENGLISH, **options: str
+) -> list[Segment]:
+    scribe = Scribe(whisper, TranscriptionRequest.model_validate(options), language)
     rest = Windows(iter(()), Loudness())
     return [segment for each in windows for segment in scribe.write(each, rest, unchecked)]
 
@@ -102,6 +104,20 @@ def test_timestamps_part_segments_and_words_go_to_theirs(text: TokenText) -> Non
     segments = written(Scripted(text, [0.0, "One two", 1.0, 1.0, "three", 2.0]), window(0, (0.0, 3.0)))
     assert [segment.text for segment in segments] == ["One two", "three"]
     assert [[word.text for word in segment.words] for segment in segments] == [["One", "two"], ["three"]]
+
+
+@pytest.mark.parametrize(
+    ("language", "task", "blank"),
+    [("en", "transcribe", " "), ("ja", "transcribe", ""), ("ja", "translate", " ")],
+)
+def test_texts_are_joined_as_the_language_that_is_written_does(
+    text: TokenText, language: str, task: str, blank: str
+) -> None:
+    whisper = Scripted(text, [0.0, "One", 1.0, 1.0, "two", 2.0])
+    spoken = Language(language, 1.0, told=False)
+    windows = window(0, (0.0, 3.0)), window(10, (10.0, 13.0))
+    segments = written(whisper, *windows, language=spoken, task=task)
+    assert [segment.blank for segment in segments] == ["", blank, blank, blank]
 
 
 @pytest.mark.parametrize(("temperature", "goes_on"), [(0.4, True), (0.6, False)])

@@ -28,7 +28,6 @@ from server.compatible.transcript_answers import (
     as_verbose_json,
     delta,
     done,
-    event,
     segments_in,
 )
 from server.compatible.transcription import TranscriptionCall
@@ -159,10 +158,6 @@ def test_deltas_make_up_the_text_of_the_last_event() -> None:
     }
     assert fields(TranscriptionTextDoneEvent, last) == last
     assert last["usage"] == usage
-
-
-def test_an_event_is_one_line_whatever_was_said() -> None:
-    assert data(event({"delta": "a\r\nb\u2028c"})) == {"delta": "a\r\nb\u2028c"}
 
 
 @pytest.mark.parametrize("size", [1, 5, 10_000])
