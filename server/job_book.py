@@ -106,6 +106,11 @@ class JobBook:
                 return str(state), state is JobState.CANCELLED
         return str(self.describe(job_id, owner)["status"]), False
 
+    def give_up(self, job_id: str, owner: str) -> bool:
+        """Cancel the owner's job as `cancel` does, and let its Idempotency-Key name another from now on."""
+        self._store.free_key(self.entry(job_id, owner).id)
+        return self.cancel(job_id, owner)[1]
+
     def record_cancelled(self, job_id: str) -> None:
         """Write that a waiting job was cancelled."""
         self._record(job_id, JobState.CANCELLED)

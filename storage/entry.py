@@ -49,8 +49,9 @@ class Part:
 
 
 class Changes(TypedDict, total=False):
-    """Fields that `Entry.evolve` may change; id, owner, key and creation stay what they were."""
+    """Fields that `Entry.evolve` may change; id, owner and creation stay what they were."""
 
+    idempotency_key: str
     state: EntryState
     expires_at: float | None
     content_type: str

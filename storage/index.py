@@ -133,6 +133,12 @@ class ResultIndex:
         self._free_key(entry)
         del self._entries[id]
 
+    def free_key(self, id: str, now: float) -> None:
+        """Let another entry have this one's key; UnknownEntry, EntryExpired."""
+        entry = self.find(id, now)
+        self._free_key(entry)
+        self._entries[id] = entry.evolve(idempotency_key="")
+
     def accepted(self, id: str, now: float) -> Entry:
         """The entry while it still waits for its result; UnknownEntry, EntryExpired, NotStored where it has ended."""
         entry = self.find(id, now)

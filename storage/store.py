@@ -119,6 +119,14 @@ class ResultStore:
         with self._lock:
             return self._index.find_key(owner, key, self._clock())
 
+    def free_key(self, id: str) -> None:
+        """Let another entry have this accepted one's idempotency key; UnknownEntry, EntryExpired.
+
+        Touches no disk: the record says so once the entry ends, and until then a restart would find the key in use.
+        """
+        with self._lock:
+            self._index.free_key(id, self._clock())
+
     def stage(self, id: str) -> StagedFile:
         """Begin the body of an accepted entry; StoreFull, DiskFull, UnknownEntry, EntryExpired, NotStored (has ended).
 

@@ -18,7 +18,7 @@ def giving_up(book: JobBook, limits: Limits, recent: RecentCalls) -> Abandon:
         if not book.is_live(job_id, owner):
             return _nothing()
         recent.forget(job_id)
-        _, was_waiting = book.cancel(job_id, owner)
+        was_waiting = book.give_up(job_id, owner)
         _log.info("job %s… was given up, since its client has gone", job_id[:6])
         return record(job_id) if was_waiting else _nothing()
 

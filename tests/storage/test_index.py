@@ -186,6 +186,20 @@ def test_a_key_belongs_to_its_owner_and_is_free_once_its_entry_is_gone(index: Re
     assert again.id == entry_id(4)
 
 
+def test_a_key_can_be_freed_before(index: ResultIndex) -> None:
+    index.add(accepted(1, key="k", owner="a"))
+    index.free_key(ONE, 1000.0)
+    assert index.find_key("a", "k", 1000.0) is None
+    assert index.find(ONE, 1000.0) == accepted(1, owner="a")
+    index.add(accepted(2, key="k", owner="a"))
+    index.free_key(ONE, 1000.0)
+    found = index.find_key("a", "k", 1000.0)
+    assert found is not None
+    assert found.id == entry_id(2)
+    with pytest.raises(UnknownEntry):
+        index.free_key(entry_id(3), 1000.0)
+
+
 def test_a_pinned_result_is_invisible_after_expiry_and_still_counted(index: ResultIndex) -> None:
     entry = add_stored(index)
     assert index.pin(ONE, 1000.0) == entry

@@ -274,6 +274,16 @@ def test_a_key_brings_back_its_entry_until_that_is_gone(
     assert store.accept(accepted(2, key="k", owner="a")).id == TWO
 
 
+def test_a_freed_key_names_another_also_after_a_restart(store: ResultStore, make_store: MakeStore) -> None:
+    store.accept(accepted(1, key="k"))
+    store.free_key(ONE)
+    assert store.accept(accepted(2, key="k")).id == TWO
+    store.end(ONE, {})
+    found = make_store().find_key("", "k")
+    assert found is not None
+    assert found.id == TWO
+
+
 def test_entries_without_a_key_never_meet(store: ResultStore) -> None:
     assert store.accept(accepted(1)) != store.accept(accepted(2))
     with pytest.raises(ValueError, match="taken"):
