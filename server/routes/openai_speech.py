@@ -1,0 +1,79 @@
+"""`POST /v1/audio/speech`, as OpenAI's clients call it: text into audio that is sent while it is made."""
+
+from collections.abc import AsyncIterator
+from contextlib import aclosing
+from functools import partial
+from typing import Final
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+from starlette.types import Scope
+
+from server.calls.call import Call
+from server.calls.synchronous import SynchronousCalls
+from server.compatible.speaking import Speaking
+from server.compatible.speech import SpeechCall, read_speech_call
+from server.compatible.speech_events import Deltas, done, event_of
+from server.envelopes import error_event
+from server.errors import EdgeError
+from server.following import FOLLOW_HEADERS
+from server.jobs.errors import JobError
+from server.responses import EVENT_HEADERS, Chunks
+from storage.entry import Entry, Part
+from storage.errors import StorageError
+
+PATH: Final = "/v1/audio/speech"
+
+
+class OpenaiSpeechRoutes:
+    """Fulfils `POST /v1/audio/speech`, each call of which waits for its job. Holds no state."""
+
+    def __init__(self, speaking: Speaking, calls: SynchronousCalls) -> None:
+        self._speaking = speaking
+        self._calls = calls
+
+    def routes(self) -> list[Route]:
+        """The route to mount at the root."""
+        return [Route(PATH, self.speech, methods=["POST"])]
+
+    async def speech(self, request: Request) -> Response:
+        """Text into speech, or lyrics into a song where the model named makes songs."""
+        answer = partial(_answer, request.scope)
+        return await self._calls.answer_json(request, read_speech_call, self._speaking.prepare, answer)
+
+
+async def _answer(scope: Scope, call: Call, asked: SpeechCall) -> Response:
+    """The audio from its first sentence on, or from its file where all is stored; as events where those are asked for."""
+    is_growing = await call.begun()
+    part = None if is_growing else _audio(await call.finished())
+    if asked.stream_format == "sse":
+        return Chunks(_events(scope, call, part, len(asked.input)), EVENT_HEADERS)
+    if is_growing:
+        return Chunks(call.slices(), {"Content-Type": asked.form.content_type, **FOLLOW_HEADERS})
+    return await call.result(part)
+
+
+async def _events(scope: Scope, call: Call, part: Part | None, characters: int) -> AsyncIterator[bytes]:
+    """Deltas, while the audio is made where no part is named, and the last event once the job is done.
+
+    After a failure on the way comes an event that tells it, and nothing more.
+    """
+    deltas = Deltas()
+    try:
+        async with aclosing(call.slices(part)) as slices:
+            async for audio in slices:
+                for event in deltas.of(audio):
+                    yield event
+        seconds = _audio(await call.finished()).seconds
+    except (EdgeError, JobError, StorageError) as error:
+        yield event_of(error_event(error, scope))
+        return
+    if rest := deltas.rest():
+        yield rest
+    yield done(characters, seconds or 0.0)
+
+
+def _audio(entry: Entry) -> Part:
+    """The audio of a body, which is speech or one song."""
+    return next(part for part in entry.parts if part.name == "audio")
