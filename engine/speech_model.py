@@ -22,6 +22,7 @@ class Spoken:
 
     samples: Samples  # (N, 1), at the model's rate
     words: tuple[Word, ...]  # seconds from the start of the whole speech
+    is_whole: bool = False  # whether it is known to be the whole speech
 
 
 class SpeechModel(Protocol):

@@ -1,16 +1,18 @@
 """Speech into a sink, sentence by sentence as it is made."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import BinaryIO, Final
 
-from engine.audio import AudioForm, open_writer
+from engine.audio import AudioForm, Samples, open_writer
 from engine.control import Check, unchecked
 from engine.speech_model import Spoken
 from engine.words import Word
 from storage.growth import nobody
 
 CHANNELS: Final = 1
+BLOCK_SECONDS: Final = 0.5  # of which the slowest encoder makes 15 ms
+SHORT_SECONDS: Final = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,14 +31,22 @@ def write_speech(
     check: Check = unchecked,
     written: Callable[[], None] = nobody,
 ) -> Voiced:
-    """Encode each sentence in the form as soon as it is there, and tell `written` that it is in the sink.
+    """Encode each sentence in the form as soon as it is there, block by block, and tell `written` of each in the sink.
 
-    Raises what the sentences, the encoder, the sink and `check` raise.
+    One short sentence that is all there is will be complete so soon that nobody is told: whoever asked for it gets the
+    finished file, whose head tells its length. Raises what the sentences, the encoder, the sink and `check` raise.
     """
     words: list[Word] = []
     with open_writer(rate_hz, CHANNELS, form, sink, check) as writer:
         for spoken in sentences:
-            writer.write(spoken.samples)
             words.extend(spoken.words)
-            written()
+            is_soon_over = spoken.is_whole and len(spoken.samples) <= SHORT_SECONDS * rate_hz
+            for block in _blocks(spoken.samples, round(BLOCK_SECONDS * rate_hz)):
+                writer.write(block)
+                if not is_soon_over:
+                    written()
     return Voiced(writer.frames / rate_hz, tuple(words))
+
+
+def _blocks(samples: Samples, frames: int) -> Iterator[Samples]:
+    return (samples[start : start + frames] for start in range(0, len(samples), frames))

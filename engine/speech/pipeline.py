@@ -174,7 +174,7 @@ def _placed(piece: _Piece, utterance: Utterance, elapsed: float, speed: float, l
         for word, (start, stop) in zip(piece.words, utterance.spans, strict=True)
         if word.text and word.phonemes
     )
-    return Spoken(np.concatenate([voiced, rest])[:, None], words)
+    return Spoken(np.concatenate([voiced, rest])[:, None], words, is_whole=last and not elapsed)
 
 
 def _within(second: float, begin: int, length: float) -> float:

@@ -1,6 +1,7 @@
 """Speech into a sink."""
 
 import io
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -24,6 +25,21 @@ def test_sentences_follow_each_other_and_each_is_told_once_it_is_there() -> None
     assert (rate, voiced.seconds, [word.text for word in voiced.words]) == (24_000, 0.3, ["One", "Two"])
     assert samples[:, 0].tolist() == [0.25] * 2400 + [0.5] * 4800
     assert lengths[1] - lengths[0] == 4800 * 4
+
+
+def test_a_long_sentence_can_be_heard_before_all_of_it_is_encoded() -> None:
+    sink, lengths = io.BytesIO(), list[int]()
+    spoken = [Spoken(np.full((30_000, 1), 0.25, np.float32), ())]
+    write_speech(spoken, 24_000, FORM, sink, written=lambda: lengths.append(len(sink.getvalue())))
+    assert [later - earlier for earlier, later in pairwise(lengths)] == [12_000 * 4, 6_000 * 4]
+
+
+@pytest.mark.parametrize(("seconds", "times"), [(0.1, 0), (5.0, 0), (5.5, 11)])
+def test_one_short_sentence_that_is_all_is_told_of_by_its_end_alone(seconds: float, times: int) -> None:
+    told = list[None]()
+    whole = [Spoken(np.zeros((round(24_000 * seconds), 1), np.float32), (), is_whole=True)]
+    voiced = write_speech(whole, 24_000, FORM, io.BytesIO(), written=lambda: told.append(None))
+    assert (voiced.seconds, len(told)) == (seconds, times)
 
 
 def test_it_ends_where_it_is_checked() -> None:

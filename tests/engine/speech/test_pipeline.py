@@ -184,6 +184,15 @@ def test_progress_is_told_sentence_by_sentence(model: HibariSpeech) -> None:
     assert fractions[-1] == 1
 
 
+def test_a_sentence_that_is_all_there_is_is_known_to_be(model: HibariSpeech) -> None:
+    one, *two = (
+        spoken
+        for text in ("One.", "One. Two.")
+        for spoken in model.speak(SpeechRequest(text=text, seed=1), Uncontrolled())
+    )
+    assert (one.is_whole, [spoken.is_whole for spoken in two]) == (True, [False, False])
+
+
 def test_a_long_opening_is_no_sentence_of_its_own(model: HibariSpeech) -> None:
     told = Told()
     text = "When the long morning came at last, the whole village stood on the shore and watched the boats come in."
