@@ -12,7 +12,7 @@ import httpx2
 import numpy as np
 import pytest
 
-from engine.audio import encode
+from engine.audio import AudioForm, encode
 from engine.catalogue import Catalogue
 from server.compatible.names import VENDOR_NAMES
 from server.compatible.speech import SpeechCall, read_speech_call
@@ -100,7 +100,7 @@ def studio(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Product]:
 
 def flac() -> bytes:
     sink = io.BytesIO()
-    encode(np.full((4800, 1), 0.25, np.float32), 48_000, "flac", 0, sink)
+    encode(np.full((4800, 1), 0.25, np.float32), 48_000, AudioForm("flac"), sink)
     return sink.getvalue()
 
 
