@@ -14,6 +14,7 @@ import pytest
 
 from engine.audio import AudioForm, encode
 from engine.catalogue import Catalogue
+from server.compatible.music_formats import FORMS
 from server.compatible.names import VENDOR_NAMES
 from server.compatible.speech import SpeechCall, read_speech_call
 from server.compatible.voices import OPENAI_VOICES
@@ -63,6 +64,11 @@ def test_every_format_of_speech_is_documented_with_its_type() -> None:
     formats = {name: read_speech_call({**MINIMAL, "response_format": name}).form for name in told}
     assert told == {name: form.content_type for name, form in formats.items()}
     assert len(told) == 6
+
+
+def test_every_format_of_music_is_documented() -> None:
+    told = [name for row in table_rows(section(TEXT, "## Music"), 2) for name in code(row[0])]
+    assert sorted(told) == sorted(FORMS)
 
 
 def test_codes_of_errors_are_those_of_the_envelope() -> None:
