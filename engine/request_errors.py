@@ -74,6 +74,7 @@ def _other_sentence(kind: str, context: Mapping[str, object], field: str, item: 
         "too_long": lambda: (
             f"{field} must have at most {context['max_length']} entries; you sent {context['actual_length']}."
         ),
+        "too_short": lambda: f"{field} must not be empty; fill it in or leave it out.",
         "string_unicode": lambda: (
             f"{field} must not contain half of a surrogate pair; send whole characters."
         ),

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import accumulate
+from math import ceil
 from random import Random
 
 from engine.control import Check, unchecked
@@ -18,7 +19,7 @@ from engine.sketch.harmony import Cadence, Chord, Key, bar_numerals, read_chord,
 from engine.sketch.lyrics import LyricSection, Syllable, read_lyrics
 from engine.sketch.melody import PLAYED_RANGE, RANGES, Motif, chord_positions, draw_motif, pitch_line, spelled
 from engine.sketch.rhythm import EIGHTH, Grid, anticipated, lengths, onsets
-from engine.sketch.style import Style, read_style
+from engine.sketch.style import FASTEST_BPM, SLOWEST_BPM, Style, names_tempo, read_style
 
 KEYS = {
     "major": ("C", "D", "Eb", "E", "F", "G", "A", "Bb"),
@@ -29,6 +30,10 @@ IDEA_ORDER = (0, 1, 0, 2)  # a phrase, its answer, the phrase again, another ans
 SLOWING = (0.88, 0.72)  # the tempo of the last bars
 SLOWING_BARS = sum(1 / factor - 1 for factor in SLOWING)  # what it adds to a song
 FEWEST_SLOWING_BARS = 10
+SLOWEST_PACE, FASTEST_PACE = (
+    0.66,
+    1.35,
+)  # of the genre's tempo, to fill a time that headings tell; long songs need far less
 FILL_CHANCE = 0.5
 FILL_ROOM = 6  # steps of rest a fill needs
 MOST_FILL_TONES = 4
@@ -101,7 +106,7 @@ def compose(
     milliseconds and stops the work by raising.
     Where the style asks for no singer, the instrument plays the sections. `chords` writes chord symbols over the voice.
     """
-    read = read_style(style)
+    read = _read(style, lyrics, duration_seconds, check)
     setting = Setting(read, _key(read, seed), _grid(read), seed)
     form, slows = _planned(read, lyrics, duration_seconds, check)
     passages = form.passages
@@ -120,10 +125,56 @@ def left_out(
     style: str, lyrics: str, duration_seconds: float, check: Check = unchecked
 ) -> tuple[int, int, float]:
     """How many lines such a song leaves out for want of time, of how many, and the seconds that would hold them all."""
-    read = read_style(style)
+    read = _read(style, lyrics, duration_seconds, check)
     form, _ = _planned(read, lyrics, duration_seconds, check)
     lines = sum(len(section.lines) for section in _sections(read, lyrics, check))
     return form.left_out, lines, form.bars_for_all * _grid(read).bar_seconds
+
+
+@dataclass(frozen=True, slots=True)
+class Outlined:
+    """A section of a song that is not written yet: its name, its length, and how many lines are sung in it."""
+
+    name: str
+    seconds: float
+    lines: int
+
+
+def outline(
+    style: str, lyrics: str, duration_seconds: float, check: Check = unchecked
+) -> tuple[Outlined, ...]:
+    """The sections of the song that `compose` would write, in order; arguments as there."""
+    read = _read(style, lyrics, duration_seconds, check)
+    form, slows = _planned(read, lyrics, duration_seconds, check)
+    bar = _grid(read).bar_seconds
+    sections = [
+        Outlined(passage.name, passage.bars * bar, sum(phrase.ends_line for phrase in passage.phrases))
+        for passage in form.passages
+    ]
+    if slows:
+        sections[-1] = replace(sections[-1], seconds=sections[-1].seconds + SLOWING_BARS * bar)
+    return tuple(sections)
+
+
+def _read(style: str, lyrics: str, duration_seconds: float, check: Check) -> Style:
+    """The style; where headings tell times and no tag tells a tempo, with the near one at which whole bars fill them."""
+    read = read_style(style)
+    sections = _sections(read, lyrics, check)
+    if names_tempo(style) or not sections or any(section.seconds is None for section in sections):
+        return read
+    told = sum(section.seconds or 0.0 for section in sections)
+    seconds = min(told, duration_seconds, LONGEST_SECONDS)
+    bar = _grid(read).bar_seconds
+    slowing = SLOWING_BARS if _slows(read, seconds) else 0.0
+    bars = max(1, round(seconds / bar - slowing)) + slowing
+    pace = min(max(bars * bar / seconds, SLOWEST_PACE), FASTEST_PACE)
+    tempo = ceil(read.tempo_bpm * pace * 100) / 100  # never slower, so that the last bar still fits
+    return replace(read, tempo_bpm=min(max(tempo, SLOWEST_BPM), FASTEST_BPM))
+
+
+def _slows(style: Style, seconds: float) -> bool:
+    """Whether a song of that length gets slower at its end, words permitting."""
+    return style.genre.shape.slows and seconds >= FEWEST_SLOWING_BARS * _grid(style).bar_seconds
 
 
 def _grid(style: Style) -> Grid:
@@ -140,7 +191,7 @@ def _planned(style: Style, lyrics: str, duration_seconds: float, check: Check) -
     grid, shape = _grid(style), style.genre.shape
     seconds = min(duration_seconds, LONGEST_SECONDS)
     sections = _sections(style, lyrics, check)
-    if shape.slows and duration_seconds >= FEWEST_SLOWING_BARS * grid.bar_seconds:
+    if _slows(style, duration_seconds):
         form = plan_form(sections, grid, seconds - SLOWING_BARS * grid.bar_seconds, check, shape)
         if not form.hurried:
             return form, True

@@ -2,7 +2,7 @@
 
 Where time is short, the intro and outro that nobody asked for go first; then parts without words shrink, words are
 sung faster, parts without words go altogether, short lines are given a single bar, and only then are words left out,
-from the last line up.
+from the last line up. Where headings tell times, there are no such intro and outro, and sections are as long as that.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -14,6 +14,7 @@ from engine.control import Check, unchecked
 from engine.sketch.lyrics import Line, LyricSection, Syllable, is_upbeat
 from engine.sketch.rhythm import FASTEST_RATE, HURRIED_RATE, LONG_BAR_SECONDS, Grid
 from engine.sketch.shapes import SONG, Shape
+from engine.sketch.sharing import shared_out
 
 LONGEST_SECONDS = 1000.0
 LONGEST_OUTRO = 4
@@ -72,6 +73,8 @@ EXTENTS = (
     Extent(0, 0, 0, hurried=True),
 )
 WHOLE_EXTENTS, SHORT_FORM_EXTENTS = EXTENTS[:1], EXTENTS[:5]
+UNFRAMED = Extent(0, 1, 64, filled=True)
+WORDS_ALONE = Extent(0, 0.25, 2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +105,9 @@ def plan_form(
     """
     budget = max(1, int(min(seconds, LONGEST_SECONDS) / grid.bar_seconds + 1e-9))
     heard = _within(sections, budget)
-    form = Form(())
+    form = _timed(heard, grid, budget, shape) if any(section.seconds for section in heard) else Form(())
+    if form.passages and form.bars <= budget:
+        return form
     for extent, passages in _drafts(heard, grid, shape):
         check()
         form = Form(passages, extent.hurried)
@@ -116,6 +121,45 @@ def plan_form(
     lines = sum(len(section.lines) for section in sections)
     sung = sum(phrase.ends_line for passage in cut for phrase in passage.phrases)
     return Form(cut, hurried=True, left_out=lines - sung, bars_for_all=_bars_for_all(sections, grid, shape))
+
+
+def _timed(sections: Sequence[LyricSection], grid: Grid, budget: int, shape: Shape) -> Form:
+    """The sections as long as their headings say, in whole bars, but not shorter than their words.
+
+    Of those that say nothing the length is the usual one. Longer than the budget only where the words alone are.
+    """
+    usual = _draft(sections, grid, UNFRAMED, shape)
+    sung = _draft(sections, grid, WORDS_ALONE, shape)
+    needed = [passage.bars if section.lines else 1 for passage, section in zip(sung, sections, strict=True)]
+    wanted = [
+        passage.bars if section.seconds is None else section.seconds / grid.bar_seconds
+        for passage, section in zip(usual, sections, strict=True)
+    ]
+    bars = shared_out(wanted, needed, budget)
+    return Form(tuple(_filled_up(passage, count) for passage, count in zip(sung, bars, strict=True)))
+
+
+def _filled_up(passage: Passage, bars: int) -> Passage:
+    """A passage of so many bars: the instruments answer the lines, or play all of it where there are none."""
+    lines = [line for line in _by_line(passage.phrases) if line[0].syllables]
+    spare = bars - sum(phrase.bars for line in lines for phrase in line)
+    if not lines:
+        return replace(passage, phrases=tuple(_played(bars)))
+    phrases = list[Phrase]()
+    answers = spare // 2
+    for place, line in enumerate(lines, start=1):
+        before, after = answers * (place - 1) // len(lines), answers * place // len(lines)
+        phrases += (*line, *_played(2 * (after - before)))
+    return replace(passage, phrases=(*phrases, *_played(spare % 2)))
+
+
+def _by_line(phrases: Iterable[Phrase]) -> list[list[Phrase]]:
+    lines: list[list[Phrase]] = [[]]
+    for phrase in phrases:
+        lines[-1].append(phrase)
+        if phrase.ends_line:
+            lines.append([])
+    return [line for line in lines if line]
 
 
 def _bars_for_all(sections: Sequence[LyricSection], grid: Grid, shape: Shape) -> int:

@@ -1,7 +1,7 @@
 """Reads lyrics: sections opened by `[Verse 1]` lines, their lines, and the syllables of each line.
 
 A known section's name with a colon, alone on a line (`Verse 1:`), opens one too. `[Chorus x2]`, `[Chorus] x2` or a line
-`(x2)` right below repeat the section.
+`(x2)` right below repeat the section. `[Verse, 30 s]` says how long it is to be.
 """
 
 import re
@@ -17,6 +17,7 @@ from engine.sketch.syllables import syllables
 HEADING = re.compile(r"\s*\[([^\[\]]{1,80})\]\s*(.*)")
 TITLE = re.compile(r"\s*([^\W\d_][\w \-]{0,39}?)\s*:\s*")
 TIMES = re.compile(r"[\s,:(\-]*(?<!\w)(?:[x×]\s?([1-9])|([1-9])\s?[x×])\s*\)?\s*", re.IGNORECASE)
+LENGTH = re.compile(r"(.*?)\s*[:|,(]\s*(\d{1,3}(?:\.\d{1,3})?)\s?(?:s|sec|seconds?)\s*\)?\s*", re.IGNORECASE)
 KINDS = {
     "intro": "intro",
     "introduction": "intro",
@@ -73,11 +74,15 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class LyricSection:
-    """A named part: `name` as written, in lower case; `kind` says which sections share their music."""
+    """A named part: `name` as written, in lower case; `kind` says which sections share their music.
+
+    `seconds` is how long it is to be, where its heading says so.
+    """
 
     name: str
     kind: str
     lines: tuple[Line, ...] = ()
+    seconds: float | None = None
 
 
 @dataclass(slots=True)
@@ -86,11 +91,13 @@ class _Draft:
 
     heading: str
     times: int = 1
+    seconds: float | None = None  # of all times together
     lines: list[Line] = field(default_factory=list)
 
     def finished(self) -> list[LyricSection]:
         opened = _opened(self.heading)
-        return [LyricSection(opened.name, opened.kind, tuple(self.lines))] * self.times
+        seconds = None if self.seconds is None else self.seconds / self.times
+        return [LyricSection(opened.name, opened.kind, tuple(self.lines), seconds)] * self.times
 
 
 def read_lyrics(text: str, check: Check = unchecked) -> tuple[LyricSection, ...]:
@@ -106,8 +113,9 @@ def read_lyrics(text: str, check: Check = unchecked) -> tuple[LyricSection, ...]
     for row, heading in zip(rows, headings, strict=True):
         if heading:
             name, row = heading
-            title, times = _without_times(name)
-            drafts.append(_Draft(title, times))
+            title, seconds = _without_length(name)
+            title, times = _without_times(title)
+            drafts.append(_Draft(title, times, seconds))
         again = TIMES.fullmatch(row) if drafts and not drafts[-1].lines else None
         if again:
             drafts[-1].times = int(again.group(1) or again.group(2))
@@ -127,6 +135,14 @@ def _heading(row: str) -> tuple[str, str] | None:
     if title and _kind(_without_times(title.group(1))[0].lower()) in KINDS:
         return title.group(1), ""
     return None
+
+
+def _without_length(heading: str) -> tuple[str, float | None]:
+    """The name of `Verse, 30 s`, and 30; none for a heading that tells no time, or no time at all."""
+    told = LENGTH.fullmatch(heading)
+    if told is None or float(told.group(2)) <= 0:
+        return heading, None
+    return told.group(1), float(told.group(2))
 
 
 def _without_times(heading: str) -> tuple[str, int]:

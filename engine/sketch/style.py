@@ -45,6 +45,7 @@ NAMED_KEY = re.compile(
 BARE_KEY = re.compile(r"(?:key of |key |key: ?|in (?:the key of )?)([a-g])\s?(#|♯|♭|b|sharp|flat)?(m)?")
 LETTER_KEY = re.compile(r"([A-G])(#|♯|♭|b)?(m)?")
 T = TypeVar("T")
+OPTIONAL_ROLES = ("pad", "bass", "drums")
 MINOR_MODES = frozenset({"minor", "min", "dorian", "aeolian", "phrygian", "m"})
 
 
@@ -77,10 +78,7 @@ def read_style(style: str) -> Style:
 
     A tempo beyond 40 to 220 BPM becomes the nearer of the two. Where instruments are named but no genre, they play alone.
     """
-    written = [
-        tag.strip()[:LONGEST_TAG] for tag in re.split(r"[,;\n|]+", normalize("NFKC", style))[:MOST_TAGS]
-    ]
-    tags = [re.sub(r"[\s_\-]+", " ", tag.lower()).strip() for tag in written]
+    written, tags = _tags(style)
     plain = [_without_instruments(tag) for tag in tags]
     named = _genre(plain)
     genre = named or GENRE_BY_NAME["pop"]
@@ -100,6 +98,32 @@ def read_style(style: str) -> Style:
         band=_band(tags, genre.band) if named else _ensemble(tags, genre.band),
         instrumental=any(tag in INSTRUMENTAL_WORDS for tag in tags),
     )
+
+
+def genres_named(style: str) -> tuple[str, ...]:
+    """The genres that the tags name, each once, the one that decides first."""
+    named = [_genre([_without_instruments(tag)]) for tag in _tags(style)[1]]
+    return tuple(dict.fromkeys(genre.name for genre in named if genre is not None))
+
+
+def can_be_left_out(sound: str) -> bool:
+    """Whether `no` and this takes somebody out of the band, as `no drums` does."""
+    (tag,) = _tags(sound)[1][:1] or [""]
+    return any(instrument.role in OPTIONAL_ROLES for _, instrument in _named_instruments(tag))
+
+
+def names_tempo(style: str) -> bool:
+    """Whether the tags set a tempo, by a number or a word such as `allegro`, so that it has to be kept."""
+    tags = _tags(style)[1]
+    return _first(tags, TEMPO_WORDS) is not None or any(NUMBER_BPM.search(tag) for tag in tags)
+
+
+def _tags(style: str) -> tuple[list[str], list[str]]:
+    """The tags as they are written, and in lower case with single spaces."""
+    written = [
+        tag.strip()[:LONGEST_TAG] for tag in re.split(r"[,;\n|]+", normalize("NFKC", style))[:MOST_TAGS]
+    ]
+    return written, [re.sub(r"[\s_\-]+", " ", tag.lower()).strip() for tag in written]
 
 
 def _place(tag: str, words: str) -> int:
