@@ -1,0 +1,260 @@
+"""Composition plans as ElevenLabs writes them: styles, and sections with a time and lines of words.
+
+There are two shapes. `music_v1` has styles of the whole song and of each section; `music_v2` and later have chunks, whose
+text holds the section's name and its lines. Both are read into one `SongPlan` and written from it.
+"""
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from typing import Annotated, Final
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+from engine.request_types import Text, Whole, ruled_out
+from storage.entry import JSON
+
+SHORTEST_SECTION_MS, LONGEST_SECTION_MS = 3_000, 120_000
+MOST_LINES, LONGEST_LINE, LONGEST_NAME = 30, 200, 100
+MOST_SECTIONS: Final = 200  # of the shortest, in the longest song
+MOST_STYLES: Final = 200
+UNNAMED_SUNG, UNNAMED_PLAYED = "Verse", "Instrumental"
+_HEADING: Final = re.compile(r"\s*\[([^\[\]]*)\]")
+_DIRECTION: Final = re.compile(r"\{[^{}]*\}")
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A part of a song; `milliseconds` is None where its length is left to whoever composes it.
+
+    `styles` are wanted in this part alone, `avoided` are not.
+    """
+
+    name: str
+    lines: tuple[str, ...] = ()
+    milliseconds: int | None = None
+    styles: tuple[str, ...] = ()
+    avoided: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SongPlan:
+    """Styles that are wanted in the whole song and styles that are not, and its sections in order."""
+
+    styles: tuple[str, ...] = ()
+    avoided: tuple[str, ...] = ()
+    sections: tuple[Section, ...] = ()
+
+    @property
+    def milliseconds(self) -> int | None:
+        """The length of all sections; None where one has none, or there is no section."""
+        told = [section.milliseconds for section in self.sections if section.milliseconds is not None]
+        return sum(told) if told and len(told) == len(self.sections) else None
+
+    @property
+    def is_sung(self) -> bool:
+        """Whether there are any words."""
+        return any(section.lines for section in self.sections)
+
+    def without_words(self) -> "SongPlan":
+        """The same with nothing to sing."""
+        return replace(self, sections=tuple(replace(section, lines=()) for section in self.sections))
+
+
+def not_here(sentence: str) -> Callable[[object], None]:
+    """A validator that takes nothing but null, and says why."""
+
+    def refuse(value: object) -> None:
+        if value is not None:
+            raise ruled_out(f"{{field}} is not possible here: {sentence}")
+
+    return refuse
+
+
+def at_most(characters: int) -> Callable[[str], str]:
+    """A validator of text that is no longer than that."""
+
+    def check(text: str) -> str:
+        if len(text) > characters:
+            raise ruled_out(f"{{field}} must have at most {characters} characters; you sent {len(text)}.")
+        return text
+
+    return check
+
+
+class Tolerant(BaseModel):
+    """A part of a foreign request: what nobody here knows is passed over, as the vendor's clients expect it."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore", hide_input_in_errors=True)
+
+
+NO_REFERENCES: Final = "songs are made from style and words alone; leave it out and describe what you want."
+Styles = Annotated[tuple[Text, ...] | None, Field(max_length=MOST_STYLES)]
+Line = Annotated[Text, AfterValidator(at_most(LONGEST_LINE))]
+Reference = Annotated[object, AfterValidator(not_here(NO_REFERENCES))]
+
+
+class SongSection(Tolerant):
+    """One section of a plan of `music_v1`."""
+
+    section_name: Annotated[Text, AfterValidator(at_most(LONGEST_NAME))] = Field(min_length=1)
+    positive_local_styles: Styles = None
+    negative_local_styles: Styles = None
+    duration_ms: Whole = Field(ge=SHORTEST_SECTION_MS, le=LONGEST_SECTION_MS)
+    lines: Annotated[tuple[Line, ...] | None, Field(max_length=MOST_LINES)] = None
+    source_from: Reference = None
+
+
+class MusicPrompt(Tolerant):
+    """A plan of `music_v1`."""
+
+    positive_global_styles: Styles = None
+    negative_global_styles: Styles = None
+    sections: tuple[SongSection, ...] = Field(min_length=1, max_length=MOST_SECTIONS)
+
+
+def _chunk_text(text: str) -> str:
+    name, lines = _name_and_lines(text)
+    if len(name) > LONGEST_NAME:
+        raise ruled_out(
+            f"{{field}} has a section's name of {len(name)} characters; at most {LONGEST_NAME} are possible."
+        )
+    if len(lines) > MOST_LINES:
+        raise ruled_out(f"{{field}} must have at most {MOST_LINES} lines; you sent {len(lines)}.")
+    if any(len(line) > LONGEST_LINE for line in lines):
+        raise ruled_out(f"{{field}} must have lines of at most {LONGEST_LINE} characters; one is longer.")
+    return text
+
+
+class Chunk(Tolerant):
+    """One chunk of a plan of `music_v2` and later; the rest of a song that was made before cannot be one."""
+
+    song_id: Reference = None
+    text: Annotated[Text, AfterValidator(_chunk_text)]
+    duration_ms: Whole = Field(ge=SHORTEST_SECTION_MS, le=LONGEST_SECTION_MS)
+    positive_styles: Styles = None
+    negative_styles: Styles = None
+    conditioning_ref: Reference = None
+
+
+class ChunkedPlan(Tolerant):
+    """A plan of `music_v2` and later."""
+
+    chunks: tuple[Chunk, ...] = Field(min_length=1, max_length=MOST_SECTIONS)
+
+
+def plan_of(sent: MusicPrompt | ChunkedPlan) -> SongPlan:
+    """What a plan of either shape says."""
+    return _of_sections(sent) if isinstance(sent, MusicPrompt) else _of_chunks(sent)
+
+
+def _of_sections(sent: MusicPrompt) -> SongPlan:
+    sections = tuple(
+        Section(
+            _one_line(section.section_name),
+            tuple(_words(section.lines or ())),
+            section.duration_ms,
+            distinct(section.positive_local_styles or ()),
+            distinct(section.negative_local_styles or ()),
+        )
+        for section in sent.sections
+    )
+    return SongPlan(
+        distinct(sent.positive_global_styles or ()), distinct(sent.negative_global_styles or ()), sections
+    )
+
+
+def _of_chunks(sent: ChunkedPlan) -> SongPlan:
+    """The first chunk's styles are the song's; what is not wanted in any chunk is not wanted in the song."""
+    sections: list[Section] = []
+    for chunk in sent.chunks:
+        name, lines = _name_and_lines(chunk.text)
+        words = tuple(_words(lines))
+        sections.append(
+            Section(
+                _one_line(name) or (UNNAMED_SUNG if words else UNNAMED_PLAYED),
+                words,
+                chunk.duration_ms,
+                distinct(chunk.positive_styles or ()),
+                distinct(chunk.negative_styles or ()),
+            )
+        )
+    styles = sections[0].styles
+    avoided = tuple(
+        style for style in sections[0].avoided if all(style in section.avoided for section in sections)
+    )
+    return SongPlan(
+        styles,
+        avoided,
+        tuple(
+            replace(
+                section,
+                styles=tuple(style for style in section.styles if style not in styles),
+                avoided=tuple(style for style in section.avoided if style not in avoided),
+            )
+            for section in sections
+        ),
+    )
+
+
+def as_music_prompt(plan: SongPlan) -> dict[str, JSON]:
+    """The plan as `music_v1` writes it; every section has a length."""
+    return {
+        "positive_global_styles": list(plan.styles),
+        "negative_global_styles": list(plan.avoided),
+        "sections": [
+            {
+                "section_name": section.name,
+                "positive_local_styles": list(section.styles),
+                "negative_local_styles": list(section.avoided),
+                "duration_ms": section.milliseconds,
+                "lines": list(section.lines),
+            }
+            for section in plan.sections
+        ],
+    }
+
+
+def as_chunks(plan: SongPlan) -> dict[str, JSON]:
+    """The plan as `music_v2` writes it; every section has a length."""
+    return {
+        "chunks": [
+            {
+                "text": "\n".join((f"[{section.name}]", *section.lines)),
+                "duration_ms": section.milliseconds,
+                "positive_styles": list(distinct((*plan.styles, *section.styles))),
+                "negative_styles": list(distinct((*plan.avoided, *section.avoided))),
+            }
+            for section in plan.sections
+        ]
+    }
+
+
+def distinct(styles: Iterable[str]) -> tuple[str, ...]:
+    """The styles without blank ones and those that were named before, in whatever case."""
+    found: dict[str, str] = {}
+    for style in styles:
+        named = " ".join(style.split())
+        if named:
+            found.setdefault(named.casefold(), named)
+    return tuple(found.values())
+
+
+def _name_and_lines(text: str) -> tuple[str, list[str]]:
+    """The name in the brackets that a chunk's text begins with, and its other lines with something in them."""
+    heading = _HEADING.match(text)
+    name, rest = (heading.group(1), text[heading.end() :]) if heading else ("", text)
+    return name, [line for line in rest.splitlines() if line.strip()]
+
+
+def _words(lines: Iterable[str]) -> Iterable[str]:
+    """What is sung of lines: without directions in braces, and without lines that are a direction in brackets."""
+    for line in lines:
+        for row in _DIRECTION.sub(" ", line).splitlines():
+            words = " ".join(row.split())
+            if words and not (words.startswith("[") and words.endswith("]")):
+                yield words
+
+
+def _one_line(name: str) -> str:
+    return " ".join(re.sub(r"[\[\]]", " ", name).split())
