@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 import httpx2
 import pytest
@@ -25,6 +26,18 @@ from tests.server.server_process import PATIENCE_SECONDS, ServerProcess
 
 pytestmark = pytest.mark.runtime
 MEGABYTE = 1 << 20
+RECORDING = {"files": {"file": ("talk.wav", b"RIFF", "audio/wav")}, "data": {"model": "whisper-1"}}
+SONG = {"json": {"prompt": "folk"}}
+# What OpenAI's and ElevenLabs' clients would post to each path that makes a job.
+COMPATIBLE_CALLS: dict[str, dict[str, Any]] = {
+    "/v1/audio/speech": {"json": {"model": "tts-1", "voice": "alloy", "input": "Hello."}},
+    "/v1/audio/transcriptions": RECORDING,
+    "/v1/audio/translations": RECORDING,
+    "/v1/music": SONG,
+    "/v1/music/stream": SONG,
+    "/v1/music/detailed": SONG,
+    "/v1/music/detailed/stream": SONG,
+}
 
 
 @pytest.fixture(scope="module")
@@ -77,11 +90,14 @@ def test_every_generating_route_stands_before_the_same_gate(shared: ServerProces
         shared.client.post("/synth", files={"request": b"{}", "latents": bytes(256)}),
         shared.client.post("/check/sync", json={}),
     ]
+    calls = [shared.client.post(path, **sent) for path, sent in COMPATIBLE_CALLS.items()]
     health = shared.client.get("/health")
     for id in reversed(ids):
         shared.cancel(id)
     drain(shared)
     assert [answer.json()["code"] for answer in answers] == ["queue_full"] * 6
+    assert [call.json()["error"]["code"] for call in calls] == ["queue_full"] * len(calls)
+    assert {call.headers["retry-after"] for call in calls} == {"5"}
     assert health.status_code == 200
 
 
@@ -290,6 +306,11 @@ def test_budgets_refuse_and_never_evict(tmp_path: Path) -> None:
         assert server.finish(second)["status"] == "done"
         refused = server.client.post("/check", json={})
         assert (refused.status_code, refused.json()["code"]) == (507, "result_store_full")
+        calls = [server.client.post(path, **sent) for path, sent in COMPATIBLE_CALLS.items()]
+        assert {(call.status_code, call.json()["error"]["code"]) for call in calls} == {
+            (507, "result_store_full")
+        }
+        assert {call.headers["x-should-retry"] for call in calls} == {"false"}
         assert server.status()["results"]["full"] is True
         assert len(server.client.get("/job", params={"id": kept, "track": "0"}).content) == 600_000
         server.client.delete("/job", params={"id": second})
