@@ -49,6 +49,12 @@ def _language(code: str) -> str:
     return code
 
 
+def _languages(codes: tuple[str, ...]) -> tuple[str, ...]:
+    if not all(map(_LANGUAGE.fullmatch, codes)):
+        raise ruled_out("{field} must be ISO 639-1 codes, such as en.")
+    return codes
+
+
 def _granularities(names: tuple[str, ...]) -> tuple[str, ...]:
     if not set(names) <= {"word", "segment"}:
         raise ruled_out("{field} must be word, segment or both.")
@@ -72,9 +78,6 @@ def _probabilities(names: tuple[str, ...]) -> tuple[str, ...]:
     return names
 
 
-Language = Annotated[Text, AfterValidator(_language)]
-
-
 class TranscriptionCall(BaseModel):
     """Fields of `POST /v1/audio/transcriptions` and `/v1/audio/translations` beside the file."""
 
@@ -82,8 +85,8 @@ class TranscriptionCall(BaseModel):
 
     task: Task = "transcribe"
     model: Text = Field(default="", max_length=200)
-    language: Language = ""
-    languages: Annotated[tuple[Language, ...], Field(max_length=100)] = ()
+    language: Annotated[Text, AfterValidator(_language)] = ""
+    languages: Annotated[tuple[Text, ...], AfterValidator(_languages)] = ()
     prompt: Text = ""
     keywords: tuple[Text, ...] = ()
     temperature: float = Field(default=0.0, ge=0, le=1, allow_inf_nan=False)

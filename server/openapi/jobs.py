@@ -18,6 +18,7 @@ _RESULT_KINDS: Final = (
     "text/vnd.abc",
     "text/vtt",
     "application/x-subrip",
+    "application/x-ndjson",
     "application/octet-stream",
 )
 
@@ -60,10 +61,10 @@ def _read() -> dict[str, JSON]:
         "parameters": [
             _ID,
             query("wait", "Answer when the job has ended, or after so many seconds.", _WAIT),
-            query("result", "1 gives the stored body, or what it begins with and is named after.", _ONE),
+            query("result", "1 gives the stored body, or the part that it is named after.", _ONE),
             query(
                 "follow",
-                "1 gives the audio of a running job as it is made, and the result of a finished one.",
+                "1 gives speech as it is made, and of a transcription each segment as a line of JSON; of a finished job all of it.",
                 _ONE,
             ),
             query("track", "The audio of one track alone.", COUNT),

@@ -92,7 +92,7 @@ def test_an_empty_text_is_a_field_left_out() -> None:
         ({"known_speaker_names": ("agent",)}, "known_speaker_names", "tells speakers apart"),
         ({"include": ("logprobs",)}, "include", "what no model here tells"),
         ({"language": "english"}, "language", "must be an ISO 639-1 code"),
-        ({"languages": ("en", "Deutsch")}, "languages.1", "must be an ISO 639-1 code"),
+        ({"languages": ("en", "Deutsch")}, "languages", "must be ISO 639-1 codes"),
         ({"timestamp_granularities": ("letter",)}, "timestamp_granularities", "word, segment or both"),
         ({"timestamp_granularities": ("word",)}, "timestamp_granularities", "stand in verbose_json"),
         ({"stream": "true", "response_format": "srt"}, "stream", "srt cannot be sent while it is made"),

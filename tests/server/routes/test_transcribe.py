@@ -88,6 +88,18 @@ def test_a_transcript_is_json_and_can_be_had_as_subtitles(listener: Product) -> 
     assert (part.status_code, part.text) == (206, "WEBVTT")
 
 
+def test_a_transcript_can_be_followed_segment_by_segment(listener: Product) -> None:
+    job_id = str(listener.client.post("/transcribe", files=AUDIO).json()["id"])
+    following = listener.client.get("/job", params={"id": job_id, "follow": 1})
+    segments = heard(listener, job_id)["segments"]
+    again = listener.client.get("/job", params={"id": job_id, "follow": 1})
+    for answer in (following, again):
+        assert answer.headers["content-type"] == "application/x-ndjson"
+        assert [json.loads(line) for line in answer.text.splitlines()] == segments
+    ranged = listener.client.get("/job", params={"id": job_id, "follow": 1}, headers={"Range": "bytes=0-0"})
+    assert (ranged.status_code, ranged.text) == (206, "{")
+
+
 def test_the_job_tells_of_what_it_heard(listener: Product) -> None:
     job = listener.finish(listener.client.post("/transcribe", files=AUDIO).json()["id"])
     assert (job["operation"], job["model"]) == ("transcribe", "heard")
