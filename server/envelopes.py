@@ -1,7 +1,8 @@
 """How an error is written down, which depends on whose API the path belongs to.
 
 - native: `{"error": "<sentence>", "code": …}`, with `field`, `line`, `column`, `retry_after_seconds` where known
-- below `/v1`: OpenAI's `{"error": {"message", "type", "param", "code"}}`, all four always there
+- below `/v1`: OpenAI's `{"error": {"message", "type", "param", "code"}}`, all four always there;
+  so where a client of OpenAI's goes astray
 - below `/v1/music`: ElevenLabs' `detail` beside that
 """
 
@@ -15,6 +16,7 @@ from engine.errors import InvalidRequest, ScoreError, UnknownModel
 from server.connection import ACCEPTED_JOB
 from server.errors import (
     INTERNAL_CODE,
+    OPENAI_CALLS,
     RETRY_AFTER_SECONDS,
     Answer,
     BodyTooLarge,
@@ -132,7 +134,7 @@ def error_body(
     """Status, headers and JSON of an error at a path; `job_id` is the job that the request had got by then."""
     told = facts(error, request_id)
     headers = dict(told.headers)
-    if not _is_below(path, _OPENAI_PREFIX):
+    if not (_is_below(path, _OPENAI_PREFIX) or path.startswith(OPENAI_CALLS)):
         return told.status, headers, _native(told)
     status = _OPENAI_STATUSES.get(told.code, told.status)
     if status in _FINAL_STATUSES:

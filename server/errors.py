@@ -39,6 +39,11 @@ from storage import errors as storage
 
 RETRY_AFTER_SECONDS: Final = 5
 INTERNAL_CODE: Final = "internal_error"
+OPENAI_CALLS: Final = (
+    "/audio/",
+    "/models",
+    "/v1/v1/",
+)  # what its clients ask for where their base_url is wrong
 OUT_OF_MEMORY_MESSAGE: Final = "There was not enough memory for this job; ask for less at once, such as a shorter song or fewer variations, or use a smaller model."
 
 
@@ -133,7 +138,12 @@ class UnknownRoute(EdgeError):
     """No route of that path."""
 
     def __init__(self, path: str) -> None:
-        super().__init__(f"There is nothing at {path[:80]!r}; /openapi.json lists what is.")
+        advice = (
+            "the calls of OpenAI's clients lie below /v1, so give them a base_url that ends in /v1"
+            if path.startswith(OPENAI_CALLS)
+            else "/openapi.json lists what is"
+        )
+        super().__init__(f"There is nothing at {path[:80]!r}; {advice}.")
 
 
 class MethodNotAllowed(EdgeError):

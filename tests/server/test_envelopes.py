@@ -51,6 +51,14 @@ def test_elsewhere_an_error_is_a_sentence_and_a_code(path: str) -> None:
     assert body == {"error": str(jobs.QueueFull(8)), "code": "queue_full", "retry_after_seconds": 5}
 
 
+@pytest.mark.parametrize("path", ["/audio/speech", "/models", "/models/tts-1", "/v1/v1/audio/speech"])
+def test_a_client_of_openais_with_a_wrong_address_is_told_the_right_one(path: str) -> None:
+    status, _, told = openai(edge.UnknownRoute(path), path)
+    assert (status, told["code"]) == (404, "unknown_url")
+    assert "base_url that ends in /v1" in told["message"]
+    assert "base_url" not in openai(edge.UnknownRoute("/v1/chat/completions"))[2]["message"]
+
+
 def test_the_field_at_fault_is_named() -> None:
     assert error_body(engine.InvalidRequest("steps", "steps must be between 1 and 100."))[2] == {
         "error": "steps must be between 1 and 100.",

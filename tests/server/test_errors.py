@@ -21,6 +21,7 @@ NATIVE_CODES = {
     422: {"idempotency_mismatch"},
     429: {"queue_full", "too_many_synchronous", "too_many_downloads", "too_many_streams", "too_many_uploads"},
     503: {"shutting_down", "interrupted_by_restart"},
+    504: {"deadline_exceeded"},
     507: {"result_store_full", "result_too_large", "disk_full"},
     500: {"engine_error", "out_of_memory"},
 }
