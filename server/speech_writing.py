@@ -13,6 +13,13 @@ from storage.growth import nobody
 CHANNELS: Final = 1
 BLOCK_SECONDS: Final = 0.5  # of which the slowest encoder makes 15 ms
 SHORT_SECONDS: Final = 5.0
+WITH_LENGTH: Final = (
+    "mp3",
+    "flac",
+    "wav16",
+    "wav24",
+    "wav32",
+)  # codecs whose files begin with how long they are
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,17 +40,17 @@ def write_speech(
 ) -> Voiced:
     """Encode each sentence in the form as soon as it is there, block by block, and tell `written` of each in the sink.
 
-    One short sentence that is all there is will be complete so soon that nobody is told: whoever asked for it gets the
-    finished file, whose head tells its length. Raises what the sentences, the encoder, the sink and `check` raise.
+    One short sentence that is all there is will be complete so soon that nobody is told, where the head of a finished
+    file tells its length: whoever asked for it gets that. Raises what the sentences, the encoder, the sink and `check` raise.
     """
     words: list[Word] = []
     with open_writer(rate_hz, CHANNELS, form, sink, check) as writer:
         for spoken in sentences:
             words.extend(spoken.words)
-            is_soon_over = spoken.is_whole and len(spoken.samples) <= SHORT_SECONDS * rate_hz
+            is_short = spoken.is_whole and len(spoken.samples) <= SHORT_SECONDS * rate_hz
             for block in _blocks(spoken.samples, round(BLOCK_SECONDS * rate_hz)):
                 writer.write(block)
-                if not is_soon_over:
+                if not (is_short and form.codec in WITH_LENGTH):
                     written()
     return Voiced(writer.frames / rate_hz, tuple(words))
 

@@ -34,11 +34,17 @@ def test_a_long_sentence_can_be_heard_before_all_of_it_is_encoded() -> None:
     assert [later - earlier for earlier, later in pairwise(lengths)] == [12_000 * 4, 6_000 * 4]
 
 
-@pytest.mark.parametrize(("seconds", "times"), [(0.1, 0), (5.0, 0), (5.5, 11)])
-def test_one_short_sentence_that_is_all_is_told_of_by_its_end_alone(seconds: float, times: int) -> None:
+@pytest.mark.parametrize(
+    ("codec", "seconds", "times"),
+    [("wav16", 0.1, 0), ("mp3", 5.0, 0), ("flac", 5.5, 11), ("opus", 0.6, 2), ("pcm", 0.1, 1)],
+)
+def test_a_short_sentence_that_is_all_is_told_of_by_its_end_where_the_head_tells_its_length(
+    codec: str, seconds: float, times: int
+) -> None:
     told = list[None]()
     whole = [Spoken(np.zeros((round(24_000 * seconds), 1), np.float32), (), is_whole=True)]
-    voiced = write_speech(whole, 24_000, FORM, io.BytesIO(), written=lambda: told.append(None))
+    form = AudioForm(codec)
+    voiced = write_speech(whole, 24_000, form, io.BytesIO(), written=lambda: told.append(None))
     assert (voiced.seconds, len(told)) == (seconds, times)
 
 
