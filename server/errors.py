@@ -113,7 +113,9 @@ class Unauthorized(EdgeError):
     """No valid key where one is needed."""
 
     def __init__(self) -> None:
-        super().__init__("A valid API key is needed; send it as Authorization: Bearer KEY or as X-Api-Key.")
+        super().__init__(
+            "A valid API key is needed; send it as Authorization: Bearer KEY, as X-Api-Key or as Xi-Api-Key."
+        )
 
 
 class ForbiddenHost(EdgeError):
