@@ -122,6 +122,7 @@ class SynchronousCalls:
         attempt = self._refuse_early(request, max_bytes, input_bytes)
         async with AsyncExitStack() as stack:
             client, accepted = await self._accepted(attempt, read, exchange, stack)
+            stack.callback(self._leave, accepted.job_id, attempt.owner, exchange)
             changed = stack.enter_context(self._watch.subscribe(accepted.job_id))
             client.when_gone(changed.set)
             call = Call(accepted.job_id, request, client, changed, deadline, self._around, stack)
@@ -132,10 +133,13 @@ class SynchronousCalls:
                 # Where a later attempt has taken its place, the client of this one may still be there to be told.
                 if not accepted.place.is_lost:
                     raise
-            if exchange.is_complete:
-                self._attendance.answered(accepted.job_id)
-            elif accepted.place.is_lost:
+            if accepted.place.is_lost and not exchange.is_complete:
                 raise TooManySynchronous(self._limits.synchronous.what, self._limits.synchronous.total)
+
+    def _leave(self, job_id: str, owner: str, exchange: "_Exchange") -> None:
+        """Leave nothing to be given up where all is answered, or the job has ended."""
+        if exchange.is_complete or not self._book.is_live(job_id, owner):
+            self._attendance.answered(job_id)
 
     def _deadline(self, request: Request) -> Deadline:
         seconds = patience(self._deadline_seconds, *(request.headers.get(name) for name in ANNOUNCED_IN))

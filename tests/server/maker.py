@@ -16,15 +16,16 @@ PATIENCE_SECONDS: Final = 10.0
 class Maker:
     """Writes what it is told to on the worker's thread; whoever tells it may wait until it is done."""
 
-    def __init__(self, followed: str = AUDIO) -> None:
+    def __init__(self, followed: str = AUDIO, digest: str = "tell") -> None:
         self._told: queue.Queue[Callable[[Making], bool]] = queue.Queue()
         self._done: queue.Queue[None] = queue.Queue()
         self._followed = followed
+        self._digest = digest_of(digest, {})
 
     def prepared(self) -> Prepared:
         """The work, for the queue."""
-        stages, digest = (Stage("speaking", 1.0),), digest_of("tell", {})
-        return Prepared("tell", "told", stages, digest, self._work, followed=self._followed)
+        stages = (Stage("speaking", 1.0),)
+        return Prepared("tell", "told", stages, self._digest, self._work, followed=self._followed)
 
     def offer(self, text: bytes) -> None:
         """Have this written and offered, and wait for that."""

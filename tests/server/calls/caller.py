@@ -1,6 +1,7 @@
 """Synchronous calls in memory: a server's parts on the test's loop, and clients that come, wait and go."""
 
 import asyncio
+import threading
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import ExitStack
 from typing import Final
@@ -16,6 +17,7 @@ from server.calls.recent import RecentCalls
 from server.calls.synchronous import Sent, SynchronousCalls
 from server.parts import Parts
 from server.responses import Chunks
+from server.work import Prepared
 from tests.server.maker import AUDIO, PATIENCE_SECONDS, Maker
 from tests.server.recorded import Recorded
 
@@ -26,7 +28,7 @@ class FakeTimers:
     """Timers that fire when the test says so."""
 
     def __init__(self) -> None:
-        self.pending: list["FakeTimer"] = []
+        self.pending: list[FakeTimer] = []
 
     def later(self, seconds: float, call: Callable[[], None]) -> "FakeTimer":
         timer = FakeTimer(self, seconds, call)
@@ -139,10 +141,15 @@ class Client(Recorded):
         self.gone = asyncio.Event()
         self.news = asyncio.Event()
         self.on_send: Callable[[Message], Awaitable[None]] | None = None
-        self.reading: asyncio.Event | None = None
-        self.state: dict[str, object] = {"owner": owner}
+        self.started = asyncio.Event()  # once its body is about to be read
+        self.reading: asyncio.Event | None = None  # lets it be read
+        self.read_error: Exception | None = None
         self.read = False
-        self._body, self._maker, self._answer, self._studio = body, maker, answer, studio
+        self.in_preparation, self.preparing = threading.Event(), threading.Event()
+        self.preparing.set()
+        self.state: dict[str, object] = {"owner": owner}
+        self.maker = maker
+        self._body, self._answer, self._studio = body, answer, studio
         sent = {"x-stainless-retry-count": str(attempt), **(headers or {})}
         if upload:
             sent["content-length"] = str(upload)
@@ -162,10 +169,18 @@ class Client(Recorded):
         await response(self._scope, self._receive, self._send)
 
     async def _read(self, held: ExitStack) -> Sent:
+        self.started.set()
         if self.reading is not None:
             await self.reading.wait()
+        if self.read_error is not None:
+            raise self.read_error
         self.read = True
-        return Sent((self._body,), self._maker.prepared, self._answer)
+        return Sent((self._body,), self._prepare, self._answer)
+
+    def _prepare(self) -> Prepared:
+        self.in_preparation.set()
+        assert self.preparing.wait(PATIENCE_SECONDS)
+        return self.maker.prepared()
 
     async def _receive(self) -> Message:
         await self.gone.wait()
@@ -176,6 +191,11 @@ class Client(Recorded):
         self.news.set()
         if self.on_send is not None:
             await self.on_send(message)
+
+    async def pause(self) -> None:
+        """Let what listens see that the client has gone."""
+        for _ in range(3):
+            await asyncio.wait([asyncio.ensure_future(self.gone.wait())])
 
     @property
     def job_id(self) -> str:
