@@ -13,13 +13,8 @@ from storage.growth import nobody
 CHANNELS: Final = 1
 BLOCK_SECONDS: Final = 0.5  # of which the slowest encoder makes 15 ms
 SHORT_SECONDS: Final = 5.0
-WITH_LENGTH: Final = (
-    "mp3",
-    "flac",
-    "wav16",
-    "wav24",
-    "wav32",
-)  # codecs whose files begin with how long they are
+# Codecs whose files begin with how long they are.
+WITH_LENGTH: Final = ("mp3", "flac", "wav16", "wav24", "wav32")
 
 
 @dataclass(frozen=True, slots=True)
