@@ -90,12 +90,8 @@ class OpenaiTranscriptionRoutes:
             entry = await call.finished()
         if asked.response_format in ("srt", "vtt"):
             return await call.result(_part(entry, asked.response_format))
-        transcript = await self._transcript(call)
-        if asked.response_format == "text":
-            headers = {"Content-Type": TEXT_TYPE, "Cache-Control": "no-store"}
-            return Response(as_text(transcript), headers=headers)
-        shape = as_verbose_json if asked.response_format == "verbose_json" else as_json
-        return json_response(shape(transcript, asked))
+        raw = await _raw(call)
+        return await self._limits.run(lambda: _shaped(raw, asked))
 
     async def _events(
         self, request: Request, asked: TranscriptionCall, call: Call, is_growing: bool
@@ -121,15 +117,26 @@ class OpenaiTranscriptionRoutes:
             async with aclosing(segments_in(call.slices())) as segments:
                 async for segment in segments:
                     yield delta(segment)
-        transcript = await self._transcript(call)
+        raw = await _raw(call)
+        transcript = await self._limits.run(lambda: TranscriptAnswer.model_validate_json(raw))
         if not is_growing:
             for segment in transcript.segments:
                 yield delta(segment)
         yield done(transcript, asked)
 
-    async def _transcript(self, call: Call) -> TranscriptAnswer:
-        raw = await call.body(_part(await call.finished(), TRANSCRIPT_PART))
-        return await self._limits.run(lambda: TranscriptAnswer.model_validate_json(raw))
+
+async def _raw(call: Call) -> bytes:
+    """The transcript as it is stored, as JSON."""
+    return await call.body(_part(await call.finished(), TRANSCRIPT_PART))
+
+
+def _shaped(raw: bytes, asked: TranscriptionCall) -> Response:
+    """The transcript in the form asked for. Of a recording of hours it takes a while, so not on the event loop."""
+    transcript = TranscriptAnswer.model_validate_json(raw)
+    if asked.response_format == "text":
+        return Response(as_text(transcript), headers={"Content-Type": TEXT_TYPE, "Cache-Control": "no-store"})
+    shape = as_verbose_json if asked.response_format == "verbose_json" else as_json
+    return json_response(shape(transcript, asked))
 
 
 def _part(entry: Entry, name: str) -> Part:
