@@ -18,8 +18,10 @@ from engine.errors import CheckpointError, InvalidRequest
 from engine.transcription_model import Heard, Segment, Transcript, unheard
 from engine.transcription_request import TranscriptionRequest
 from engine.words import Word
+from server.calls.call import Call
 from server.limits import MAX_BODY_BYTES
 from server.routes import openai_transcription
+from storage.errors import NotStored
 from tests.server.product import Product, product
 from tests.server.recorded import Recorded
 from tests.server.sound_doubles import TranscriptionDouble
@@ -370,3 +372,16 @@ def test_a_recording_in_which_nobody_speaks_streams_its_end_alone(
     (last,) = events_of(sent(server, {"stream": "true", "languages[]": ["en", "de"]}).content)
     assert (last["type"], last["text"], last["languages"]) == ("transcript.text.done", "", [])
     assert post(server, response_format="text").text == "\n"
+
+
+def test_a_stream_without_its_first_event_is_told_by_its_status(
+    server: Product, ear: Ear, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def gone(call: Call) -> bytes:
+        raise NotStored(call.job_id, "This result was deleted; send the recording again.")
+
+    silent = Transcript("", "en", 0.0, 33.0, ())
+    monkeypatch.setattr(ear, "transcribe", lambda audio, request, control, heard: silent)
+    monkeypatch.setattr(openai_transcription, "_raw", gone)
+    answer = post(server, stream="true")
+    assert (answer.status_code, answer.json()["error"]["code"]) == (404, "not_ready")
