@@ -153,3 +153,43 @@ def test_any_lyrics_fit_any_time(
     assert bars == 1 or bars * grid.bar_seconds <= seconds + 1e-6
     for phrase in (phrase for passage in passages for phrase in passage.phrases):
         assert len(phrase.syllables) <= grid.capacity(phrase.bars, hurried=True)
+
+
+def bars(passages: tuple[Passage, ...]) -> list[int]:
+    return [passage.bars for passage in passages]
+
+
+def test_headings_that_tell_times_make_sections_as_long_as_that() -> None:
+    text = "[Intro, 8 s]\n[Verse, 24 s]\nOne two three\nfour five six\n[Outro, 5 s]"
+    passages = planned(text, 60)
+    assert names(passages) == ["intro", "verse", "outro"]
+    assert bars(passages) == [4, 12, 2]
+
+
+def test_instruments_answer_each_line_of_a_section_that_is_drawn_out() -> None:
+    (verse,) = planned("[Verse, 18 s]\nOne two three\nfour five six", 60)
+    assert [(phrase.bars, bool(phrase.syllables)) for phrase in verse.phrases] == [
+        (2, True),
+        (2, False),
+        (2, True),
+        (2, False),
+        (1, False),
+    ]
+
+
+def test_words_keep_the_time_that_they_need_and_others_give_it() -> None:
+    text = "[Verse, 4 s]\nOne two three\nfour five six\n[Solo, 20 s]"
+    assert bars(planned(text, 24)) == [4, 8]
+
+
+def test_a_section_without_a_time_keeps_its_usual_length() -> None:
+    assert bars(planned("[Verse, 10 s]\n[Solo]", 60)) == [5, 4]
+
+
+def test_where_words_alone_are_too_long_the_times_do_not_count() -> None:
+    text = "[Verse, 30 s]\n" + "la la la\n" * 20
+    form = plan_form(read_lyrics(text), GRID, 20)
+    assert form.bars <= 10
+    assert form.left_out == 20 - sum(
+        phrase.ends_line for passage in form.passages for phrase in passage.phrases
+    )

@@ -119,3 +119,25 @@ def test_any_text_is_lyrics(rows: list[str]) -> None:
         assert len(section.name) <= 40
         assert all(part.text.strip() for line in section.lines for part in line.syllables)
         assert all(line.syllables[-1].ends_word for line in section.lines)
+
+
+@pytest.mark.parametrize(
+    ("heading", "name", "seconds"),
+    [
+        ("[Verse 1, 30 s]", "verse 1", 30.0),
+        ("[Solo: 12.5s]", "solo", 12.5),
+        ("[Chorus | 8 sec]", "chorus", 8.0),
+        ("[Bridge (20 seconds)]", "bridge", 20.0),
+        ("[Verse 1]", "verse 1", None),
+        ("[Chorus: 30 s of joy]", "chorus", None),
+        ("[Verse, 0 s]", "verse", None),
+        ("[Verse 30 s]", "verse 30 s", None),
+    ],
+)
+def test_a_heading_says_how_long_its_section_is(heading: str, name: str, seconds: float | None) -> None:
+    (section,) = read_lyrics(f"{heading}\nla la")
+    assert (section.name, section.seconds, len(section.lines)) == (name, seconds, 1)
+
+
+def test_sections_that_repeat_share_their_time() -> None:
+    assert [section.seconds for section in read_lyrics("[Chorus x2, 30 s]\nla")] == [15.0, 15.0]

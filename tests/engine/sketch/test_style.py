@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.sketch.style import read_style
+from engine.sketch.style import can_be_left_out, genres_named, names_tempo, read_style
 
 
 def seats(style: str) -> list[str]:
@@ -169,3 +169,23 @@ def test_any_text_is_a_style_and_the_same_text_the_same_style(text: str) -> None
     assert style == read_style(text)
     assert 40 <= style.tempo_bpm <= 220
     assert style.groove.pattern(style.meter).comp
+
+
+def test_the_genres_of_a_style_are_named_in_order() -> None:
+    assert genres_named("folk rock, warm, sad jazz, Rock, piano") == ("rock", "jazz")
+    assert genres_named("acoustic guitar") == ()
+
+
+@pytest.mark.parametrize(
+    ("sound", "can"),
+    [("drums", True), ("Bass", True), ("strings", True), ("guitar", False), ("autotune", False), ("", False)],
+)
+def test_some_of_the_band_can_be_left_out(sound: str, can: bool) -> None:
+    assert can_be_left_out(sound) is can
+
+
+@pytest.mark.parametrize(
+    ("style", "does"), [("folk, 84 BPM", True), ("allegro", True), ("slow pop", False), ("", False)]
+)
+def test_some_tags_set_a_tempo(style: str, does: bool) -> None:
+    assert names_tempo(style) is does
