@@ -149,6 +149,8 @@ def test_a_known_key_answers_the_same_job_and_another_body_is_a_mismatch(door: D
     first = door.gate.admit(prepared(), "ann", "k")
     again = door.gate.admit(prepared(), "ann", "k")
     assert (again.job_id, again.queued) == (first.job_id, None)
+    assert door.gate.job_of_key("ann", "k") == first.job_id
+    assert (door.gate.job_of_key("bob", "k"), door.gate.job_of_key("ann", "")) == ("", "")
     with pytest.raises(IdempotencyMismatch):
         door.gate.admit(prepared("other"), "ann", "k")
     assert door.gate.admit(prepared("other"), "bob", "k").job_id != first.job_id

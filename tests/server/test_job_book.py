@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from server.job_book import JobBook
+from server.jobs.errors import JobCancelled
 from server.jobs.job import Job, JobState
 from server.jobs.rates import Stage
 from server.jobs.serial_queue import SerialQueue
@@ -89,6 +90,17 @@ def test_a_cancelled_job_is_recorded_and_answers_for_one_ttl(desk: Desk) -> None
     desk.now = 1100.0
     with pytest.raises(EntryExpired):
         desk.book.describe(ID, "")
+
+
+def test_a_job_that_is_given_up_is_cancelled_without_its_key(desk: Desk) -> None:
+    desk.admit()
+    assert desk.book.is_done(ID, "") is False
+    assert desk.book.give_up(ID, "") is True
+    desk.book.record_cancelled(ID)
+    with pytest.raises(JobCancelled):
+        desk.book.is_done(ID, "")
+    with pytest.raises(UnknownEntry):
+        desk.book.give_up("fedcba9876543210", "")
 
 
 def test_cancelling_again_tells_the_state(desk: Desk) -> None:

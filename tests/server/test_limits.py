@@ -39,12 +39,15 @@ def test_one_too_many_is_refused_at_once_and_none_is_lost(name: str, refusal: ty
         slot.__enter__()
     with pytest.raises(refusal, match=f"All {slots.total} places"), slots.slot():
         pass
+    with pytest.raises(refusal):
+        slots.check()
     assert slots.held == slots.total
     held[0].__exit__(None, None, None)
     with slots.slot():
         assert slots.held == slots.total
     for slot in held[1:]:
         slot.__exit__(None, None, None)
+    slots.check()
     assert slots.held == 0
 
 

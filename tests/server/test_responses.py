@@ -22,8 +22,10 @@ from server.errors import (
 from server.limits import Limits, Slots
 from server.responses import (
     SLICE_BYTES,
+    Chunks,
     EventStream,
     FileSlices,
+    Presence,
     ResultResponse,
     disposition,
     event_text,
@@ -538,3 +540,183 @@ def test_one_stream_too_many_is_refused_and_its_source_closed() -> None:
 @pytest.mark.parametrize("text", ["a\nb", "a\r\nb", "a\rb"])
 def test_no_line_end_leaves_its_event(text: str) -> None:
     assert event_text("log", text) == "event: log\ndata: a\ndata: b\n\n"
+
+
+class Pieces:
+    """Pieces of a body handed out one by one; tells how many were asked for, and when it is closed."""
+
+    def __init__(self) -> None:
+        self.waiting: asyncio.Queue[bytes | Exception | None] = asyncio.Queue()
+        self.asked = 0
+        self.closed = False
+
+    def give(self, *pieces: bytes | Exception | None) -> None:
+        for piece in pieces:
+            self.waiting.put_nowait(piece)
+
+    async def all(self) -> AsyncIterator[bytes]:
+        try:
+            self.asked += 1
+            while (piece := await self.waiting.get()) is not None:
+                if isinstance(piece, Exception):
+                    raise piece
+                yield piece
+                self.asked += 1
+        finally:
+            self.closed = True
+
+
+def chunked(
+    pieces: Pieces,
+    drive: Callable[[Exchange], Awaitable[None]] | None = None,
+    exchange: Exchange | None = None,
+    send_seconds: float = 5.0,
+) -> Exchange:
+    """The answer that these pieces make, while `drive` plays the client."""
+    played = exchange or Exchange()
+
+    async def inner() -> None:
+        response = Chunks(pieces.all(), {"Content-Type": "audio/mpeg"}, send_seconds=send_seconds)
+        serving = asyncio.ensure_future(response(played.request.scope, played.receive, played.send))
+        if drive is not None:
+            await drive(played)
+        await asyncio.wait_for(serving, 5)
+
+    try:
+        asyncio.run(inner())
+    finally:
+        assert pieces.closed
+    return played
+
+
+def test_pieces_are_sent_as_they_come_and_ended_properly() -> None:
+    pieces = Pieces()
+    pieces.give(b"one", b"two", None)
+    got = chunked(pieces)
+    assert [message.get("body") for message in got.sent[1:]] == [b"one", b"two", b""]
+    assert [message["more_body"] for message in got.sent[1:]] == [True, True, False]
+    assert (got.status, got.headers) == (200, {"content-type": "audio/mpeg"})
+
+
+def test_a_piece_is_asked_for_when_the_one_before_was_taken() -> None:
+    pieces, asked = Pieces(), []
+    pieces.give(b"one", b"two", None)
+    exchange = Exchange()
+
+    async def look(message: Message) -> None:
+        await _turns(2)
+        asked.append(pieces.asked)
+
+    exchange.on_send = look
+    chunked(pieces, exchange=exchange)
+    assert asked == [1, 1, 2, 3]  # the headers, two pieces, the end
+
+
+def test_an_error_before_the_first_piece_leaves_the_answer_open() -> None:
+    pieces, exchange = Pieces(), Exchange()
+    pieces.give(ValueError("nothing came"))
+    with pytest.raises(ValueError, match="nothing came"):
+        chunked(pieces, exchange=exchange)
+    assert exchange.sent == []
+
+
+def test_an_error_after_it_leaves_the_body_without_an_end() -> None:
+    pieces, exchange = Pieces(), Exchange()
+    pieces.give(b"one", ValueError("broken"))
+    with pytest.raises(ValueError, match="broken"):
+        chunked(pieces, exchange=exchange)
+    assert (exchange.body, exchange.sent[-1]["more_body"]) == (b"one", True)
+
+
+@pytest.mark.parametrize("sent", [b"", b"one"], ids=["before the first piece", "between two pieces"])
+def test_a_client_that_goes_is_sent_nothing_more(sent: bytes) -> None:
+    pieces = Pieces()
+
+    async def drive(exchange: Exchange) -> None:
+        arrived = asyncio.Event()
+
+        async def note(message: Message) -> None:
+            arrived.set()
+
+        exchange.on_send = note
+        if sent:
+            pieces.give(sent)
+            await asyncio.wait_for(arrived.wait(), 5)
+        exchange.gone.set()
+
+    got = chunked(pieces, drive)
+    assert got.body == sent if sent else got.sent == []
+
+
+def test_a_client_that_takes_no_piece_is_given_up() -> None:
+    pieces, exchange = Pieces(), Exchange()
+    pieces.give(b"one", b"two")
+
+    async def stall(message: Message) -> None:
+        if message["type"] == "http.response.body":
+            await asyncio.Event().wait()
+
+    exchange.on_send = stall
+    with pytest.raises(ClientStalled):
+        chunked(pieces, exchange=exchange, send_seconds=0.01)
+
+
+def test_presence_tells_all_who_ask_when_the_client_goes() -> None:
+    told: list[str] = []
+
+    async def inner() -> None:
+        exchange = Exchange()
+        presence = Presence(exchange.receive)
+        presence.when_gone(lambda: told.append("early"))
+        listening = asyncio.create_task(presence.receive())
+        await _turns(2)
+        assert (presence.has_gone, listening.done(), told) == (False, False, [])
+        exchange.gone.set()
+        assert await asyncio.wait_for(listening, 5) == {"type": "http.disconnect"}
+        presence.when_gone(lambda: told.append("late"))
+        assert (presence.has_gone, told) == (True, ["early", "late"])
+        presence.close()
+
+    asyncio.run(inner())
+
+
+def test_a_client_can_be_taken_for_gone() -> None:
+    async def inner() -> bool:
+        presence = Presence(Exchange().receive)
+        presence.end()
+        await asyncio.wait_for(presence.receive(), 5)
+        presence.close()
+        return presence.has_gone
+
+    assert asyncio.run(inner())
+
+
+def test_a_read_that_is_cancelled_is_over_before_its_file_may_be_closed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(BODY)
+    reading, let = threading.Event(), threading.Event()
+    finished: list[str] = []
+
+    def slow(fd: int, size: int, offset: int) -> bytes:
+        reading.set()
+        assert let.wait(5)
+        finished.append("read")
+        return b"x"
+
+    monkeypatch.setattr("sys.platform", "other")
+    monkeypatch.setattr(os, "pread", slow)
+
+    async def inner() -> None:
+        task = asyncio.ensure_future(FileSlices(0, Limits()).read(0, 10))
+        await asyncio.get_running_loop().run_in_executor(None, reading.wait, 5)
+        task.cancel()
+        await _turns(2)
+        assert not task.done()
+        let.set()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert finished == ["read"]
+
+    asyncio.run(inner())

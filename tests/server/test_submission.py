@@ -76,6 +76,15 @@ def test_a_known_key_is_answered_with_the_earlier_job_also_while_the_queue_is_fu
     assert parts.queue.snapshot().rejected == 0
 
 
+def test_whoever_gets_the_handle_of_a_known_key_uses_that_job(parts: Parts) -> None:
+    used: list[str] = []
+    submissions = Submissions(parts.gate, parts.book, parts.limits, used.append)
+    for expected in (0, 1, 2):
+        answer = asyncio.run(submissions.submit(request(idempotency_key="k"), 100, read))
+        assert len(used) == expected
+    assert set(used) == {json.loads(bytes(answer.body))["id"]}
+
+
 def test_header_and_room_refuse_before_the_body_is_read(parts: Parts) -> None:
     with pytest.raises(BodyTooLarge):
         submit(parts, request(content_length="101"), never)

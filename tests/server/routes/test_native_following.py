@@ -100,6 +100,46 @@ def test_what_cannot_be_followed_is_refused(studio: Product) -> None:
     assert (unknown.status_code, unknown.json()["code"]) == (404, "unknown_job")
 
 
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [
+        ("GET", "/job?id={}"),
+        ("HEAD", "/job?id={}"),
+        ("GET", "/job?id={}&wait=0.01"),
+        ("GET", "/job?id={}&result=1"),
+        ("GET", "/job?id={}&track=0"),
+        ("HEAD", "/job?id={}&follow=1"),
+        ("HEAD", "/job/events?id={}"),
+        ("DELETE", "/job?id={}"),
+        ("POST", "/job?id={}&cancel=1"),
+    ],
+)
+def test_whoever_asks_for_the_job_of_a_synchronous_call_keeps_it(
+    studio: Product, method: str, path: str
+) -> None:
+    maker = Maker()
+    job_id = studio.parts.gate.admit(maker.prepared(), "", "").job_id
+    expected = studio.parts.attendance._jobs
+    studio.parts.attendance.expect(job_id, "")
+    assert job_id in expected
+    assert studio.client.request(method, path.format(job_id)).status_code < 500
+    assert job_id not in expected
+    maker.finish()
+    studio.finish(job_id)
+
+
+def test_asking_for_the_job_of_another_key_does_not(studio: Product) -> None:
+    maker = Maker()
+    job_id = studio.parts.gate.admit(maker.prepared(), "ann", "").job_id
+    studio.parts.attendance.expect(job_id, "ann")
+    assert studio.client.get(f"/job?id={job_id}").status_code == 404
+    assert studio.client.get(f"/job/events?id={job_id}").status_code == 404
+    assert job_id in studio.parts.attendance._jobs
+    studio.parts.attendance.use(job_id)
+    maker.finish()
+    studio.parts.book.cancel(job_id, "ann")
+
+
 @contextmanager
 def served(folder: Path) -> Iterator[tuple[LiveServer, Parts]]:
     """The product behind a real socket, its worker running."""
