@@ -19,7 +19,7 @@ from server.compatible.names import VENDOR_NAMES
 from server.compatible.speech import SpeechCall, read_speech_call
 from server.compatible.voices import OPENAI_VOICES
 from server.envelopes import error_body
-from server.errors import ANSWERS, JobFailed
+from server.errors import ANSWERS, DeadlineExceeded, JobFailed
 from tests.architecture.documents import ROOT, code, fenced_blocks, fenced_lines, section, table_rows
 from tests.server.product import Product, product
 from tests.server.server_check import SilentModel
@@ -96,6 +96,17 @@ def test_what_an_error_looks_like() -> None:
     assert shown["detail"].keys() == body["detail"].keys()
 
 
+def test_what_a_passed_deadline_looks_like() -> None:
+    shown = json.loads(fenced_blocks(section(TEXT, "## One call, one job"), "json")[0])
+    late = DeadlineExceeded("5f0c", 600)
+    status, _, body = error_body(late, path="/v1/audio/speech", job_id="5f0c")
+    assert status == 504
+    assert isinstance(body["error"], dict)
+    assert shown.keys() == body.keys()
+    assert shown["error"].keys() == body["error"].keys()
+    assert {**shown["error"], "message": "", "job_id": ""} == {**body["error"], "message": "", "job_id": ""}
+
+
 @pytest.fixture(scope="module")
 def studio(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Product]:
     """The product with doubles of every kind of model."""
@@ -125,18 +136,24 @@ def sent(studio: Product, words: list[str]) -> httpx2.Response:
 
 
 def test_the_calls_shown_are_understood(studio: Product) -> None:
-    types = {}
+    types = []
     for words in (shlex.split(line.text) for line in fenced_lines(PATH, "sh")):
         answer = sent(studio, words)
         assert answer.status_code == 200, answer.text
         address = next(word for word in words if word.startswith(ADDRESS))
-        types[address.removeprefix(ADDRESS).partition("?")[0]] = answer.headers["content-type"]
-    assert types == {
-        "/v1/audio/speech": "audio/mpeg",
-        "/v1/audio/transcriptions": "application/json",
-        "/v1/music": "audio/mpeg",
-        "/v1/models": "application/json",
-    }
+        path = address.removeprefix(f"{ADDRESS}/v1/").partition("?")[0]
+        types.append((path, answer.headers["content-type"].partition(";")[0]))
+    assert types == [
+        ("audio/speech", "audio/mpeg"),
+        ("audio/transcriptions", "application/json"),
+        ("music", "audio/mpeg"),
+        ("models", "application/json"),
+        ("audio/speech", "text/event-stream"),
+        ("audio/transcriptions", "text/event-stream"),
+        ("music/plan", "application/json"),
+        ("music/detailed", "multipart/mixed"),
+        ("audio/speech", "audio/mpeg"),
+    ]
 
 
 def test_the_link_to_every_heading_is_right() -> None:

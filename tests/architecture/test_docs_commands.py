@@ -70,6 +70,17 @@ CHECKED_BY = {
     "-H 'Content-Type: application/json' "
     '-d \'{"prompt": "folk, warm", "music_length_ms": 10000}\'': COMPATIBLE,
     "curl -sS http://127.0.0.1:8000/v1/models": COMPATIBLE,
+    "curl -sN http://127.0.0.1:8000/v1/audio/speech -H 'Content-Type: application/json' "
+    '-d \'{"model": "tts-1", "input": "Good morning!", "stream_format": "sse"}\'': COMPATIBLE,
+    "curl -sN http://127.0.0.1:8000/v1/audio/transcriptions -F model=whisper-1 -F stream=true "
+    "-F file=@talk.flac": COMPATIBLE,
+    "curl -sS http://127.0.0.1:8000/v1/music/plan -H 'Content-Type: application/json' "
+    '-d \'{"prompt": "folk, warm, no drums", "music_length_ms": 60000}\'': COMPATIBLE,
+    "curl -sS -o song.multipart http://127.0.0.1:8000/v1/music/detailed -H 'Content-Type: application/json' "
+    '-d \'{"prompt": "folk, warm\\n[Verse]\\nCome home, come home again", "with_timestamps": true}\'': COMPATIBLE,
+    "curl -sS -o hello.mp3 http://127.0.0.1:8000/v1/audio/speech -H 'Idempotency-Key: 20260131-1' "
+    "-H 'Content-Type: application/json' "
+    '-d \'{"model": "tts-1", "input": "Good morning!"}\'': COMPATIBLE,
     ".venv/bin/yue2-studio sing --style 'slow waltz, 84 BPM, piano' --lyrics-file words.txt -o song.flac": SHOWN,
     ".venv/bin/yue2-studio status": SHOWN,
     ".venv/bin/pip install -c constraints.txt psutil": f"{SOUND}::test_what_the_page_says_to_install_is_pinned",
