@@ -283,17 +283,13 @@ def _style(plan: SongPlan, *, unsung: bool, negates: bool) -> tuple[str, tuple[s
     tags += local
     if local:
         notes.append("The styles of single sections count for the whole song.")
+    left_out = [style for style in plan.avoided if negates and can_be_left_out(style)]
     dropped = [style for section in plan.sections for style in section.avoided]
-    for style in plan.avoided:
-        if negates and can_be_left_out(style):
-            tags.append(f"no {style}")
-        elif style.casefold() not in VOICE_WORDS:
-            dropped.append(style)
+    dropped += [s for s in plan.avoided if s not in left_out and s.casefold() not in VOICE_WORDS]
     if dropped:
         notes.append(f"Styles to avoid that have no effect here: {_listed(distinct(dropped))}.")
-    if unsung:
-        tags.append(INSTRUMENTAL)
-    style, cut = _within(distinct(tags))
+    last = [*(f"no {style}" for style in left_out), *([INSTRUMENTAL] if unsung else [])]
+    style, cut = _within(distinct(tags), last)
     return style, (*notes, *cut)
 
 
@@ -303,13 +299,19 @@ def _lengths(plan: SongPlan, *, keeps_time: bool) -> tuple[str, ...]:
     return ("This model itself chooses how long each section lasts; the length of all bounds the song.",)
 
 
-def _within(tags: Sequence[str]) -> tuple[str, tuple[str, ...]]:
-    style = ", ".join(tags)
-    if len(style) <= LONGEST_STYLE:
-        return style, ()
-    kept = style[: LONGEST_STYLE + 1]
-    kept = kept[: kept.rfind(",") if "," in kept else LONGEST_STYLE]
-    return kept, (f"Only the first {len(kept)} characters of the styles count.",)
+def _within(tags: Sequence[str], last: Sequence[str]) -> tuple[str, tuple[str, ...]]:
+    """All tags in one text; of the first ones as many as there is room for, since a later one takes out what it names."""
+    named = {tag.casefold() for tag in last}
+    first = ", ".join(tag for tag in tags if tag.casefold() not in named)
+    end = ", ".join(last)
+    room = LONGEST_STYLE - len(end) - 2
+    if len(first) <= room:
+        return ", ".join(filter(None, (first, end))), ()
+    kept = first[: room + 1]
+    kept = kept[: kept.rfind(",") if "," in kept else room]
+    return ", ".join(filter(None, (kept, end))), (
+        f"Only the first {len(kept)} characters of the styles count.",
+    )
 
 
 def _listed(styles: Sequence[str]) -> str:

@@ -165,7 +165,7 @@ def _of_sections(sent: MusicPrompt) -> SongPlan:
 
 
 def _of_chunks(sent: ChunkedPlan) -> SongPlan:
-    """The first chunk's styles are the song's; what is not wanted in any chunk is not wanted in the song."""
+    """What all chunks avoid is avoided in the whole song; what all want that want anything is the whole song's style."""
     sections: list[Section] = []
     for chunk in sent.chunks:
         name, lines = _name_and_lines(chunk.text)
@@ -179,10 +179,8 @@ def _of_chunks(sent: ChunkedPlan) -> SongPlan:
                 distinct(chunk.negative_styles or ()),
             )
         )
-    styles = sections[0].styles
-    avoided = tuple(
-        style for style in sections[0].avoided if all(style in section.avoided for section in sections)
-    )
+    styles = _in_all([section.styles for section in sections if section.styles])
+    avoided = _in_all([section.avoided for section in sections])
     return SongPlan(
         styles,
         avoided,
@@ -195,6 +193,12 @@ def _of_chunks(sent: ChunkedPlan) -> SongPlan:
             for section in sections
         ),
     )
+
+
+def _in_all(styles: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
+    """Those of the first that all others hold too."""
+    first, *others = tuple(styles) or ((),)
+    return tuple(style for style in first if all(style in told for told in others))
 
 
 def as_music_prompt(plan: SongPlan) -> dict[str, JSON]:

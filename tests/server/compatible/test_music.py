@@ -1,0 +1,211 @@
+"""ElevenLabs' music requests as requests of ours."""
+
+from typing import Any
+
+import pytest
+
+from engine.audio import AudioForm
+from engine.errors import InvalidRequest, MissingInput
+from engine.request import SongRequest
+from server.compatible.music import WITHOUT_EFFECT, drafted, read_composition, song_of
+from server.compatible.music_plan import ChunkedPlan, MusicPrompt, Section, SongPlan, plan_of
+
+SECTIONS: dict[str, Any] = {
+    "positive_global_styles": ["folk", "warm"],
+    "negative_global_styles": ["drums", "autotune"],
+    "sections": [
+        {
+            "section_name": "Verse 1",
+            "positive_local_styles": ["soft", "instrumental", "Folk"],
+            "negative_local_styles": ["bass"],
+            "duration_ms": 15_000,
+            "lines": ["The river runs"],
+        },
+        {"section_name": "Chorus", "duration_ms": 20_500, "lines": ["Sing it", "loud"]},
+    ],
+}
+CHUNKS: dict[str, Any] = {
+    "chunks": [{"text": "[Verse]\nThe river runs", "duration_ms": 9_000, "positive_styles": ["folk"]}]
+}
+
+
+def song(payload: dict[str, Any], *, keeps_time: bool = True) -> tuple[SongRequest, tuple[str, ...]]:
+    return song_of(read_composition(payload, ""), keeps_time=keeps_time)
+
+
+def test_a_prompt_without_more_is_a_style_alone() -> None:
+    request, notes = song({"prompt": "folk, warm. 84 BPM"})
+    assert request == SongRequest(style="folk, warm, 84 BPM")
+    assert notes == ()
+
+
+def test_a_length_becomes_headings_that_tell_times_where_the_model_reads_them() -> None:
+    payload = {"prompt": "pop, no drums", "music_length_ms": 30_000, "seed": 4}
+    request, notes = song(payload)
+    assert request.lyrics == "[Intro, 5 s]\n\n[Verse, 10 s]\n\n[Chorus, 10 s]\n\n[Outro, 5 s]"
+    assert (request.style, request.duration, request.seed, request.lm_seed) == ("pop, no drums", 30.0, 4, 4)
+    assert notes == ()
+
+
+def test_to_another_model_a_length_is_a_bound() -> None:
+    request, notes = song({"prompt": "pop, no drums", "music_length_ms": 600_000}, keeps_time=False)
+    assert (request.style, request.lyrics, request.longest_seconds) == ("pop", "", 600.0)
+    assert notes == ("Styles to avoid that have no effect here: drums.",)
+
+
+def test_a_plan_of_sections_becomes_lyrics_and_tags() -> None:
+    request, notes = song({"composition_plan": SECTIONS, "respect_sections_durations": True})
+    assert request.style == "folk, warm, soft, no drums"
+    assert request.lyrics == "[Verse 1, 15 s]\nThe river runs\n\n[Chorus, 20.5 s]\nSing it\nloud"
+    assert request.duration == 35.5
+    assert notes == (
+        "The styles of single sections count for the whole song.",
+        "Styles to avoid that have no effect here: bass, autotune.",
+    )
+
+
+def test_another_model_is_not_told_times_and_says_so() -> None:
+    request, notes = song({"composition_plan": CHUNKS}, keeps_time=False)
+    assert (request.style, request.lyrics, request.duration) == ("folk", "[Verse]\nThe river runs", 9.0)
+    assert len(notes) == 1
+    assert "chooses how long each section lasts" in notes[0]
+
+
+@pytest.mark.parametrize("plan", [SECTIONS | {"negative_global_styles": ["Vocals"]}, SECTIONS])
+def test_a_song_that_nobody_is_to_sing_has_sections_without_words(plan: dict[str, Any]) -> None:
+    request, _ = song({"composition_plan": plan, "force_instrumental": plan is SECTIONS})
+    assert request.lyrics == "[Verse 1, 15 s]\n\n[Chorus, 20.5 s]"
+    assert request.style.endswith("instrumental")
+
+
+def test_what_has_no_effect_is_said_so() -> None:
+    composition = read_composition(
+        {"prompt": "pop", "sign_with_c2pa": True, "store_for_inpainting": True, "force_instrumental": None},
+        "",
+    )
+    assert composition.notes == tuple(WITHOUT_EFFECT.values())
+
+
+@pytest.mark.parametrize(
+    ("model", "form"),
+    [
+        (None, AudioForm("mp3", 128, 44_100)),
+        ("music_v1", AudioForm("mp3", 128, 44_100)),
+        ("music_v2", AudioForm("mp3", 192, 48_000)),
+        ("music_v2_5", AudioForm("mp3", 192, 48_000)),
+        ("sketch", AudioForm("mp3", 128, 44_100)),
+    ],
+)
+def test_the_model_decides_the_form_and_stands_for_ours(model: str | None, form: AudioForm) -> None:
+    composition = read_composition({"prompt": "pop", "model_id": model}, "auto")
+    assert composition.form == form
+    assert composition.model == ("sketch" if model == "sketch" else "")
+
+
+def test_either_shape_of_plan_goes_with_either_model() -> None:
+    for plan, model in ((SECTIONS, "music_v2"), (CHUNKS, "music_v1")):
+        assert read_composition({"composition_plan": plan, "model_id": model}, "").milliseconds
+
+
+def test_styles_beyond_what_a_request_holds_are_cut_and_said_to_be() -> None:
+    request, notes = song(
+        {"prompt": ", ".join(f"tag {number:05d}" for number in range(372)), "force_instrumental": True}
+    )
+    assert len(request.style) <= 4_000
+    assert request.style.endswith("tag 00361, instrumental")
+    assert notes == ("Only the first 3980 characters of the styles count.",)
+
+
+@pytest.mark.parametrize(
+    ("payload", "field", "sentence"),
+    [
+        ({"prompt": "x" * 4_101}, "prompt", "at most 4100 characters"),
+        ({"prompt": 4}, "prompt", "must be text"),
+        ({"prompt": "a", "music_length_ms": 2_999}, "music_length_ms", "between 3000 and 600000"),
+        ({"prompt": "a", "music_length_ms": 600_001}, "music_length_ms", "between 3000 and 600000"),
+        ({"prompt": "a", "seed": -1}, "seed", "seed must be"),
+        ({"prompt": "a", "finetune_id": "x"}, "finetune_id", "no finetunes"),
+        ({"prompt": "a", "force_instrumental": "yes"}, "force_instrumental", "true or false"),
+        ({"prompt": "a", "model_id": "tts-1"}, "model_id", "makes songs"),
+        ({"prompt": "a", "composition_plan": SECTIONS}, "composition_plan", "not both"),
+        ({"composition_plan": SECTIONS, "music_length_ms": 5_000}, "music_length_ms", "leave it out"),
+        ({"composition_plan": {"sections": []}}, "composition_plan.sections", "must not be empty"),
+        ({"composition_plan": 3}, "composition_plan", "a JSON object"),
+        (
+            {"composition_plan": {"chunks": [{"text": "a"}]}},
+            "composition_plan.chunks.0.duration_ms",
+            "is required",
+        ),
+        (
+            {"composition_plan": {"sections": [SECTIONS["sections"][1] | {"duration_ms": 120_000}] * 6}},
+            "composition_plan",
+            "720000 ms together",
+        ),
+    ],
+)
+def test_what_is_wrong_is_told_in_the_callers_words(
+    payload: dict[str, Any], field: str, sentence: str
+) -> None:
+    with pytest.raises(InvalidRequest, match=sentence) as refused:
+        read_composition(payload, "")
+    assert refused.value.field == field
+
+
+@pytest.mark.parametrize("payload", [{}, {"prompt": " "}, {"prompt": None, "composition_plan": None}])
+def test_something_has_to_be_asked_for(payload: dict[str, Any]) -> None:
+    with pytest.raises(MissingInput, match="or a composition_plan") as refused:
+        read_composition(payload, "")
+    assert refused.value.field == "prompt"
+    with pytest.raises(MissingInput):
+        drafted(payload)
+
+
+def test_words_beyond_what_a_request_holds_are_told_of_the_plan() -> None:
+    long = SECTIONS["sections"][1] | {"lines": ["x" * 200] * 30, "duration_ms": 3_000}
+    with pytest.raises(InvalidRequest, match="composition_plan must have at most 32000") as refused:
+        song({"composition_plan": {"sections": [long] * 6}})
+    assert refused.value.field == "composition_plan"
+
+
+def plan_in(answer: Any) -> SongPlan:
+    shape = ChunkedPlan if "chunks" in answer else MusicPrompt
+    return plan_of(shape.model_validate(answer))
+
+
+@pytest.mark.parametrize("model", ["music_v1", "music_v2"])
+def test_a_drafted_plan_is_composed_as_the_prompt_would_be(model: str) -> None:
+    payload: dict[str, Any] = {
+        "prompt": "folk, no drums\n[Verse]\nThe river runs",
+        "music_length_ms": 24_000,
+        "model_id": model,
+    }
+    plan = drafted(payload)
+    assert plan.model == ""
+    assert ("chunks" in plan.answer) is (model == "music_v2")
+    planned, _ = song({"composition_plan": plan.answer, "model_id": model})
+    assert planned == song(payload)[0]
+
+
+def test_a_plan_begins_with_the_one_to_start_from() -> None:
+    answer = drafted({"prompt": "jazz, no bass", "source_composition_plan": SECTIONS}).answer
+    plan = plan_in(answer)
+    assert plan.styles == ("jazz", "folk", "warm")
+    assert plan.avoided == ("bass", "drums", "autotune")
+    assert plan.sections == plan_in(SECTIONS).sections
+
+
+def test_words_of_a_prompt_take_the_place_of_a_plans() -> None:
+    payload: dict[str, Any] = {
+        "prompt": "jazz\n[Hook]\nla la",
+        "source_composition_plan": CHUNKS,
+        "music_length_ms": 10_000,
+    }
+    sung = [section for section in plan_in(drafted(payload).answer).sections if section.lines]
+    assert [(section.name, section.lines) for section in sung] == [("Hook", ("la la",))]
+
+
+def test_a_heading_holds_what_a_name_may_hold() -> None:
+    plan = {"sections": [SECTIONS["sections"][1] | {"section_name": f"[A] {'b' * 90}"}]}
+    request, _ = song({"composition_plan": plan})
+    assert request.lyrics.startswith(f"[A {'b' * 58}, 20.5 s]\n")
+    assert Section("A").lines == ()

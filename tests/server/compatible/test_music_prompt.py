@@ -1,0 +1,118 @@
+"""Prompts read, and plans drafted from them."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine.sketch.sampler import TAIL_SECONDS
+from server.compatible.music_plan import LONGEST_LINE, MOST_LINES, Section, SongPlan
+from server.compatible.music_prompt import draft, fitted, read_prompt
+
+SUNG = "Warm folk, no drums. Acoustic guitar\n[Verse 1]\nThe river runs\nbelow the town\n\n[Chorus] Sing it\n[Outro]"
+WEIGHTED = st.lists(
+    st.tuples(st.booleans(), st.one_of(st.just(0.0), st.floats(0.01, 500))), min_size=1, max_size=30
+)
+
+
+def lengths(plan: SongPlan) -> list[int]:
+    return [section.milliseconds or 0 for section in plan.sections]
+
+
+def test_a_prompt_is_tags_and_then_the_sections_that_it_names() -> None:
+    assert read_prompt(SUNG) == SongPlan(
+        ("Warm folk", "Acoustic guitar"),
+        ("drums",),
+        (
+            Section("Verse 1", ("The river runs", "below the town")),
+            Section("Chorus", ("Sing it",)),
+            Section("Outro"),
+        ),
+    )
+
+
+def test_what_cannot_be_left_out_stays_a_tag() -> None:
+    assert read_prompt("pop, no vocals, without autotune") == SongPlan(
+        ("pop", "no vocals", "without autotune")
+    )
+
+
+def test_numbers_keep_their_points() -> None:
+    assert read_prompt("A waltz at 92.5 BPM! Sad; slow").styles == ("A waltz at 92.5 BPM", "Sad", "slow")
+
+
+def test_long_lines_and_many_lines_are_parted() -> None:
+    word = "a" * 90
+    plan = read_prompt("[Verse]\n" + f"{word} {word} {word}\n" * 20 + "b" * 450)
+    assert [len(section.lines) for section in plan.sections] == [MOST_LINES, 13]
+    assert all(len(line) <= LONGEST_LINE for section in plan.sections for line in section.lines)
+    assert plan.sections[0].lines[:2] == (f"{word} {word}", word)
+
+
+@pytest.mark.parametrize("milliseconds", [3_000, 10_001, 60_000, 600_000])
+@pytest.mark.parametrize("prompt", ["pop", "ambient, slow", "12 bar blues", SUNG])
+def test_a_draft_lasts_exactly_as_long_as_it_should(prompt: str, milliseconds: int) -> None:
+    drafted = draft(read_prompt(prompt), milliseconds)
+    assert sum(lengths(drafted)) == milliseconds
+    assert all(3_000 <= length <= 120_000 for length in lengths(drafted))
+
+
+def test_a_draft_without_words_has_the_form_of_its_genre() -> None:
+    names = [section.name for section in draft(read_prompt("pop")).sections]
+    assert names == ["Intro", "Verse 1", "Chorus", "Verse 2", "Chorus", "Bridge", "Chorus", "Outro"]
+    assert [section.name for section in draft(read_prompt("jazz"), 10_000).sections] == ["Head"]
+
+
+def test_a_form_comes_again_where_there_is_far_more_time() -> None:
+    drafted = draft(read_prompt("pop"), 600_000)
+    assert [section.name for section in drafted.sections].count("Bridge") == 5
+    assert max(lengths(drafted)) < 30_000
+
+
+def test_a_draft_with_words_keeps_them_inside_what_the_band_adds() -> None:
+    drafted = draft(read_prompt(SUNG), 40_000)
+    assert [(section.name, len(section.lines)) for section in drafted.sections] == [
+        ("Intro", 0),
+        ("Verse 1", 2),
+        ("Chorus", 1),
+        ("Outro", 0),
+    ]
+
+
+def test_a_draft_without_a_length_is_as_long_as_the_song_would_be() -> None:
+    drafted = draft(SongPlan(("pop, 120 BPM",), (), (Section("Verse", ("One two three", "four five six")),)))
+    sung = drafted.sections[[section.name for section in drafted.sections].index("Verse")]
+    assert sung.milliseconds is not None
+    assert 2_000 * TAIL_SECONDS < sung.milliseconds < 16_000
+
+
+def test_sections_that_the_band_reads_otherwise_are_weighed_by_their_lines() -> None:
+    plan = SongPlan(("pop",), (), (Section("Chorus x3", ("la", "la")), Section("Solo")))
+    assert lengths(draft(plan, 30_000)) == [10_000, 20_000]
+
+
+def test_lengths_that_a_plan_has_are_scaled() -> None:
+    plan = SongPlan(("pop",), (), (Section("A", (), 10_000), Section("B", ("la",), 30_000)))
+    assert lengths(draft(plan, 20_000)) == [5_000, 15_000]
+    assert draft(plan) == plan
+
+
+def test_too_short_a_section_leaves_its_time_to_its_neighbour() -> None:
+    sections = (Section("Intro"), Section("Verse", ("la",)), Section("Outro"))
+    assert fitted(sections, [1, 8, 1], 10_000) == (Section("Verse", ("la",), 10_000),)
+
+
+def test_too_long_a_section_is_split() -> None:
+    first, second = fitted((Section("Verse", ("la",)),), [1], 130_000)
+    assert (first.lines, first.milliseconds) == (("la",), 65_000)
+    assert (second.lines, second.milliseconds) == ((), 65_000)
+
+
+@given(parts=WEIGHTED, milliseconds=st.integers(3_000, 600_000))
+def test_any_sections_fit_any_length(parts: list[tuple[bool, float]], milliseconds: int) -> None:
+    sections = [Section(f"Part {place}", ("la",) if sung else ()) for place, (sung, _) in enumerate(parts)]
+    made = fitted(sections, [weight for _, weight in parts], milliseconds)
+    times = [section.milliseconds or 0 for section in made]
+    assert sum(times) == milliseconds
+    assert all(3_000 <= time <= 120_000 for time in times)
+    words = sum(len(section.lines) for section in made)
+    assert words == min(sum(sung for sung, _ in parts), words if len(made) == 1 else 30)
