@@ -6,9 +6,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
+import httpx2
 import openai
 
 from engine.catalogue import Catalogue
+from server.calls.attendance import Later, on_the_loop
 from tests.clients.held import HeldSpeech
 from tests.clients.studio import Studio, serving
 from tests.server.server_check import SilentModel
@@ -44,12 +46,21 @@ def speak_asynchronously(
     return asyncio.run(call())
 
 
+def again(studio: Studio) -> httpx2.Response:
+    """The last call once more, as its client makes it when it tries again."""
+    last = studio.witness.posts(SPEECH)[-1]
+    kept = {name: last.headers[name] for name in ("authorization", "content-type", "accept")}
+    return studio.native.post(SPEECH, content=last.body, headers={**kept, "x-stainless-retry-count": "1"})
+
+
 CALLS: Final = {"synchronous": speak, "asynchronous": speak_asynchronously}
 
 
 @contextmanager
-def speaking(folder: Path, speech: HeldSpeech, **settings: str) -> Iterator[Studio]:
+def speaking(
+    folder: Path, speech: HeldSpeech, later: Later = on_the_loop, **settings: str
+) -> Iterator[Studio]:
     """A server with that speaker; settings without their prefix."""
     environ = {f"YUE2_{name.upper()}": value for name, value in settings.items()}
-    with serving(folder, Catalogue(SilentModel(), speech=[speech]), environ) as running:
+    with serving(folder, Catalogue(SilentModel(), speech=[speech]), environ, later) as running:
         yield running

@@ -1,5 +1,7 @@
 """The product behind a real uvicorn on a port of its own, and a witness of what reaches it."""
 
+import asyncio
+import queue
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -15,6 +17,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from engine.catalogue import Catalogue
 from server.admission import Admitted, Gate
 from server.app import build_app
+from server.calls.attendance import Attendance, Later, on_the_loop
+from server.calls.giving_up import giving_up
 from server.connection import DEFAULT_TIMEOUTS
 from server.log_ring import LogRing
 from server.parts import Parts, assemble, draw_job_id
@@ -102,6 +106,37 @@ class Witness:
         return [item for item in self._exchanges if (item.method, item.path) == ("POST", path)]
 
 
+@dataclass(eq=False)
+class SetTimer:
+    """A call to come, after `seconds` if nobody takes it back; on its loop when the test says so."""
+
+    seconds: float
+    call: Callable[[], None]
+    loop: asyncio.AbstractEventLoop
+    taken_back: threading.Event = field(default_factory=threading.Event)
+
+    def cancel(self) -> None:
+        """Take it back."""
+        self.taken_back.set()
+
+    def elapse(self) -> None:
+        """Let its time pass."""
+        self.loop.call_soon_threadsafe(self.call)
+
+
+class Timers:
+    """Time that passes only when a test says so. Owner of the timers that were set."""
+
+    def __init__(self) -> None:
+        self.set: queue.Queue[SetTimer] = queue.Queue()
+
+    def later(self, seconds: float, call: Callable[[], None]) -> SetTimer:
+        """Set a timer."""
+        timer = SetTimer(seconds, call, asyncio.get_running_loop())
+        self.set.put(timer)
+        return timer
+
+
 class WatchedGate(Gate):
     """The product's gate, which counts what it lets in and can be held before it does.
 
@@ -183,12 +218,18 @@ class Studio:
 
 
 @contextmanager
-def serving(folder: Path, catalogue: Catalogue, environ: Mapping[str, str] | None = None) -> Iterator[Studio]:
-    """Serve these models until the block is left."""
+def serving(
+    folder: Path,
+    catalogue: Catalogue,
+    environ: Mapping[str, str] | None = None,
+    later: Later = on_the_loop,
+) -> Iterator[Studio]:
+    """Serve these models until the block is left; `later` is the clock of calls that nobody waits for."""
     settings = load({"YUE2_RESULT_DIR": str(folder / "jobs"), **(environ or {})})
     parts = assemble(settings, LogRing(), unload=catalogue.unload)
     gate = WatchedGate(parts)
-    parts = replace(parts, gate=gate)
+    attendance = Attendance(giving_up(parts.book, parts.limits, parts.recent), later)
+    parts = replace(parts, gate=gate, attendance=attendance)
     witness = Witness(build_app(parts, product_routes(parts, catalogue)))
     bound = bind("127.0.0.1", 0)
     config = uvicorn.Config(

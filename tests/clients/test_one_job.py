@@ -3,14 +3,12 @@
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-import httpx2
 import openai
 import pytest
 
 from tests.clients.heard import hear
 from tests.clients.held import HeldSpeech, Pause
-from tests.clients.speaking import BLOCKER, CALLS, SECONDS, SPEECH, Call, speak, speaking
-from tests.clients.studio import Studio
+from tests.clients.speaking import BLOCKER, CALLS, SECONDS, SPEECH, Call, again, speak, speaking
 
 pytestmark = pytest.mark.runtime
 each_client = pytest.mark.parametrize("call", CALLS.values(), ids=CALLS.keys())
@@ -152,20 +150,13 @@ def test_a_failed_job_is_not_tried_again(tmp_path: Path, call: Call) -> None:
         assert failed.value.response.headers["x-yue2-job-id"] == job_id
         assert failed.value.response.headers["x-should-retry"] == "false"
         assert len(studio.witness.posts(SPEECH)) == 1
-        retried = _retry(studio)
+        retried = again(studio)
         assert (retried.status_code, retried.json()["error"]["code"]) == (
             failed.value.status_code,
             job["code"],
         )
         assert retried.headers["x-yue2-job-id"] == job_id
         assert studio.jobs == 1
-
-
-def _retry(studio: Studio) -> httpx2.Response:
-    """The same call once more, as the client would make it if it tried again."""
-    first = studio.witness.posts(SPEECH)[0]
-    kept = {name: first.headers[name] for name in ("authorization", "content-type", "accept")}
-    return studio.native.post(SPEECH, content=first.body, headers={**kept, "x-stainless-retry-count": "1"})
 
 
 @each_client
