@@ -441,6 +441,22 @@ def test_eight_synchronous_requests_are_held_and_the_ninth_is_refused(tmp_path: 
         server.until(lambda: server.status()["http"]["synchronous_waiters"] == 0)
 
 
+def test_a_stop_tells_every_synchronous_call_and_waits_for_none(tmp_path: Path) -> None:
+    with (
+        ServerProcess(tmp_path / "output", environ={"YUE2_QUEUE_LIMIT": "32"}) as server,
+        ExitStack() as stack,
+    ):
+        server.running(server.submit("sleep", seconds=60))
+        head = b"POST /check/sync HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\n{}"
+        held = [stack.enter_context(server.socket(head)) for _ in range(8)]
+        server.until(lambda: server.status()["http"]["synchronous_waiters"] == 8)
+        assert server.stop() == 0  # within its time, after which it would have left by force, with 1
+        answers = [raw.recv(65536).decode() for raw in held]
+    assert [answer[:12] for answer in answers] == ["HTTP/1.1 503"] * 8
+    assert all("interrupted_by_restart" in answer for answer in answers)
+    assert all("x-should-retry: false" in answer.lower() for answer in answers)
+
+
 def test_a_synchronous_deadline_counts_the_time_in_the_queue(tmp_path: Path) -> None:
     with ServerProcess(tmp_path / "output", environ={"YUE2_SYNC_DEADLINE_SECONDS": "1"}) as server:
         first = server.submit("sleep", seconds=60)
