@@ -126,17 +126,34 @@ def plan_form(
 def _timed(sections: Sequence[LyricSection], grid: Grid, budget: int, shape: Shape) -> Form:
     """The sections as long as their headings say, in whole bars, but not shorter than their words.
 
-    Of those that say nothing the length is the usual one. Longer than the budget only where the words alone are.
+    Of those that say nothing the length is the usual one. Lines are hurried before a section is too long or goes; the
+    form is longer than the budget only where even so the words are.
     """
     usual = _draft(sections, grid, UNFRAMED, shape)
-    sung = _draft(sections, grid, WORDS_ALONE, shape)
-    needed = [passage.bars if section.lines else 1 for passage, section in zip(sung, sections, strict=True)]
     wanted = [
         passage.bars if section.seconds is None else section.seconds / grid.bar_seconds
         for passage, section in zip(usual, sections, strict=True)
     ]
-    bars = shared_out(wanted, needed, budget)
-    return Form(tuple(_filled_up(passage, count) for passage, count in zip(sung, bars, strict=True)))
+    sung = _words_alone(sections, grid, shape)
+    form = next((form for form in _hurrying(sung, grid, budget) if form.bars <= budget), Form(sung))
+    bars = shared_out(wanted, [passage.bars for passage in form.passages], budget)
+    filled = (_filled_up(passage, count) for passage, count in zip(form.passages, bars, strict=True))
+    return replace(form, passages=tuple(filled))
+
+
+def _words_alone(sections: Sequence[LyricSection], grid: Grid, shape: Shape) -> tuple[Passage, ...]:
+    """A passage for each section, as long as its words; of one bar where it has none."""
+    passages = _draft(sections, grid, WORDS_ALONE, shape)
+    return tuple(
+        passage if section.lines else replace(passage, phrases=(Phrase(1),))
+        for passage, section in zip(passages, sections, strict=True)
+    )
+
+
+def _hurrying(passages: tuple[Passage, ...], grid: Grid, budget: int) -> Iterator[Form]:
+    yield Form(passages)
+    for rate in (FASTEST_RATE, HURRIED_RATE):
+        yield _tightened(passages, grid, budget, rate)
 
 
 def _filled_up(passage: Passage, bars: int) -> Passage:

@@ -182,6 +182,12 @@ def test_words_keep_the_time_that_they_need_and_others_give_it() -> None:
     assert bars(planned(text, 24)) == [4, 8]
 
 
+def test_lines_are_hurried_before_a_section_that_is_named_goes() -> None:
+    passages = planned("[Verse, 6 s]\nOne two three\nfour five six\n[Outro, 3 s]", 9)
+    assert names(passages) == ["verse", "outro"]
+    assert bars(passages) == [3, 1]
+
+
 def test_a_section_without_a_time_keeps_its_usual_length() -> None:
     assert bars(planned("[Verse, 10 s]\n[Solo]", 60)) == [5, 4]
 
