@@ -193,9 +193,8 @@ class DeadlineExceeded(EdgeError):
 
     def __init__(self, job_id: str, seconds: float) -> None:
         super().__init__(
-            f"The result was not there within {seconds:.3g} seconds; its job goes on. Ask for it at /job?id={job_id}, "
-            f"and for the result at /job?id={job_id}&result=1 when it is done; a client with a longer timeout and, as "
-            "the server allows (YUE2_SYNC_DEADLINE_SECONDS), more patience gets it at once."
+            f"The job was not done within {seconds:.3g} seconds and goes on. Ask for its state at /job?id={job_id} and, "
+            f"once it is done, for its result at /job?id={job_id}&result=1."
         )
         self.job_id = job_id
 

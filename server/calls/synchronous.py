@@ -253,11 +253,11 @@ class SynchronousCalls:
         stack.enter_context(self._attendance.attend(admitted.job_id))
 
     async def _fingerprint(self, attempt: _Attempt, sent: Sent) -> str:
-        request, marks = attempt.request, sent.marks
-        path_and_query = f"{request.url.path}?{request.url.query}"
+        scope, marks = attempt.request.scope, sent.marks
+        path_and_query = f"{scope['path']}?{scope['query_string'].decode('latin-1')}"
 
         def digest() -> str:
-            return fingerprint(attempt.owner, request.method, path_and_query, marks)
+            return fingerprint(attempt.owner, scope["method"], path_and_query, marks)
 
         is_large = sum(len(mark) for mark in marks) > INLINE_BYTES
         return await self._limits.run(digest) if is_large else digest()

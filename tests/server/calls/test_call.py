@@ -81,12 +81,18 @@ def test_what_was_followed_can_be_read_again(studio: Studio, maker: Maker) -> No
 
     async def answer(call: Call) -> Response:
         read.append(await call.begun())
+        maker.finish()
         read.extend([await pieces(call), await pieces(call)])
         read.append((await call.finished()).id == call.job_id)
         return await call.result()
 
-    assert answered(studio, maker, answer).body == b"all of it"
-    assert read == [True, b"all of it", b"all of it", True]
+    async def test() -> None:
+        client = Client(studio, maker, answer=answer)
+        await studio.call(lambda: maker.offer(b"all of it"))
+        await client.end()
+        assert (client.body, read) == (b"all of it", [True, b"all of it", b"all of it", True])
+
+    studio.run(test)
 
 
 def test_of_a_job_that_cannot_be_followed_the_end_is_waited_for(studio: Studio) -> None:

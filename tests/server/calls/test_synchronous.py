@@ -263,7 +263,9 @@ def test_a_stream_that_has_begun_is_not_cut_by_the_deadline(make_studio: MakeStu
 
 def test_where_the_queue_closes_whoever_waits_is_told_at_once(studio: Studio, maker: Maker) -> None:
     async def test() -> None:
-        clients = [Client(studio, maker if not n else Maker(), body=b"%d" % n) for n in range(8)]
+        clients = [Client(studio, maker)]
+        await studio.call(lambda: maker.hold(b""))  # it runs
+        clients += [Client(studio, Maker(), body=b"%d" % number) for number in range(7)]
         for client in clients:
             await client.accepted()
         assert studio.parts.limits.synchronous.held == 8
