@@ -9,7 +9,7 @@ from engine.request_errors import refusal
 from engine.request_types import Bitrate, Ignored, Model, OutputFormat, Real, Seed, Strict, Text
 
 MOST_CHARACTERS = 100_000  # some two hours of speech
-SLOWEST, FASTEST = 0.5, 2.0
+SLOWEST, FASTEST = 0.25, 4.0
 
 
 class SpeechRequest(Strict):
@@ -20,7 +20,9 @@ class SpeechRequest(Strict):
     voice: Text = Field(
         default="", max_length=100, description="A voice listed in /props; the default one for none."
     )
-    speed: Real = Field(default=1.0, ge=SLOWEST, le=FASTEST, description="Pace; 1 is the voice's own.")
+    speed: Real = Field(
+        default=1.0, ge=SLOWEST, le=FASTEST, description="Pace; 1 is the voice's own, 2 twice as fast."
+    )
     seed: Seed = Field(default=-1, description="Seed of the breath in the voice; -1 draws one.")
     output_format: OutputFormat = "mp3"
     mp3_bitrate: Bitrate = 128

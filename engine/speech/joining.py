@@ -3,6 +3,7 @@
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from engine.speech.network import RATE_HZ
 from engine.speech.voice import Sound
@@ -11,7 +12,7 @@ LOUDNESS_DB: Final = -20.0  # of what is not silent, root mean square below full
 MOST_GAIN_DB: Final = 12.0
 PEAK: Final = 0.89  # 1 dB below full scale
 _FLOOR_DB: Final = -34.0  # below the loudest stretch: silence
-_STRETCH: Final = 240  # samples, 10 ms
+STRETCH: Final = 240  # samples, 10 ms
 _LEAD: Final = 0.03  # seconds kept before the first sound: a soft consonant
 _TAIL: Final = 0.08  # and after the last: the end of a breath
 _FADE: Final = 0.008
@@ -19,8 +20,14 @@ _FADE: Final = 0.008
 
 def levels(sound: Sound) -> Sound:
     """Root mean square of each 10 ms."""
-    whole = len(sound) // _STRETCH * _STRETCH
-    return np.asarray(np.sqrt(np.mean(np.square(sound[:whole].reshape(-1, _STRETCH)), axis=1)), np.float32)
+    whole = len(sound) // STRETCH * STRETCH
+    return np.asarray(np.sqrt(np.mean(np.square(sound[:whole].reshape(-1, STRETCH)), axis=1)), np.float32)
+
+
+def active(sound: Sound) -> NDArray[np.bool_]:
+    """(ceil(N / 240),) whether there is something to hear in each 10 ms, the rest at the end included."""
+    loud = levels(np.pad(sound, (0, -len(sound) % STRETCH)))
+    return np.asarray(loud > loud.max(initial=0.0) * 10 ** (_FLOOR_DB / 20), np.bool_)
 
 
 def heard(sound: Sound) -> tuple[int, int]:
@@ -29,8 +36,8 @@ def heard(sound: Sound) -> tuple[int, int]:
     if not len(loud) or loud.max() <= 1e-5:
         return 0, 0
     places = np.flatnonzero(loud > loud.max() * 10 ** (_FLOOR_DB / 20))
-    first = int(places[0]) * _STRETCH - int(_LEAD * RATE_HZ)
-    last = (int(places[-1]) + 1) * _STRETCH + int(_TAIL * RATE_HZ)
+    first = int(places[0]) * STRETCH - int(_LEAD * RATE_HZ)
+    last = (int(places[-1]) + 1) * STRETCH + int(_TAIL * RATE_HZ)
     return max(first, 0), min(last, len(sound))
 
 

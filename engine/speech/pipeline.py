@@ -12,6 +12,7 @@ from engine.errors import InvalidRequest
 from engine.song_model import Expected
 from engine.speech.joining import evened, faded, heard, pause
 from engine.speech.network import RATE_HZ, SpeechNetwork
+from engine.speech.pace import left_to_pace, paced, said_at
 from engine.speech.phonemes import Phonemic, Phonemiser
 from engine.speech.readable import check_readable, nothing_to_say
 from engine.speech.sentences import Ending, Sentence, pieces, sentences
@@ -89,7 +90,8 @@ class HibariSpeech:
         elapsed, said = 0.0, 0
         for piece, last in _with_last(_pieces(request, speaker, control.check_cancelled)):
             control.check_cancelled()
-            utterance = speaker.voice.utter(piece.words, request.speed, draw, control.check_cancelled)
+            pace = said_at(request.speed)
+            utterance = speaker.voice.utter(piece.words, pace, draw, control.check_cancelled)
             spoken = _placed(piece, utterance, elapsed, request.speed, last)
             elapsed += len(spoken.samples) / RATE_HZ
             said += piece.ending in _WHOLE
@@ -125,7 +127,7 @@ def _told(card: VoiceCard) -> JsonValue:
 
 def _pieces(request: SpeechRequest, speaker: Speaker, check: Check) -> Iterator[_Piece]:
     """Calls `check` before each sentence, since many in a row may have nothing to say."""
-    characters, most = 0, speaker.voice.most_phonemes(request.speed)
+    characters, most = 0, speaker.voice.most_phonemes(said_at(request.speed))
     for sentence in sentences(request.text):
         check()
         characters += len(sentence.text) + 1
@@ -167,15 +169,16 @@ def _placed(piece: _Piece, utterance: Utterance, elapsed: float, speed: float, l
     """A piece as it is heard after `elapsed` seconds of speech, the pause after it included."""
     begin, end = heard(utterance.sound)
     voiced = faded(evened(utterance.sound[begin:end]))
-    rest = pause(LAST_PAUSE if last else PAUSES[piece.ending] / speed)
-    length = len(voiced) / RATE_HZ
+    rest = pause(LAST_PAUSE if last else PAUSES[piece.ending] / said_at(speed))
+    whole = paced(np.concatenate([voiced, rest]), left_to_pace(speed))
+
+    def place(second: float) -> float:
+        sample = min(max(second * RATE_HZ - begin, 0.0), float(len(voiced)))
+        return elapsed + whole.place(sample) / RATE_HZ
+
     words = tuple(
-        Word(word.text, elapsed + _within(start, begin, length), elapsed + _within(stop, begin, length))
+        Word(word.text, place(start), place(stop))
         for word, (start, stop) in zip(piece.words, utterance.spans, strict=True)
         if word.text and word.phonemes
     )
-    return Spoken(np.concatenate([voiced, rest])[:, None], words, is_whole=last and not elapsed)
-
-
-def _within(second: float, begin: int, length: float) -> float:
-    return min(max(second - begin / RATE_HZ, 0.0), length)
+    return Spoken(whole.sound[:, None], words, is_whole=last and not elapsed)

@@ -27,7 +27,7 @@ Voice = Annotated[
     str, typer.Option(help="Voice; --list-voices tells which.", show_default="the built-in one")
 ]
 Speed = Annotated[
-    float, typer.Option(help="Pace, 0.5 to 2; 1 is the voice's own.", min=0.5, max=2.0, show_default="1")
+    float, typer.Option(help="Pace, 0.25 to 4; 1 is the voice's own.", min=0.25, max=4.0, show_default="1")
 ]
 Seed = Annotated[
     int | None,

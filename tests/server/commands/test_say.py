@@ -94,7 +94,7 @@ def test_a_voice_that_is_not_there_leaves_no_file(runner: CliRunner, tmp_path: P
         (["Come", "-o", "a.aac"], "end the name in one of .mp3"),
         (["Come", "-o", "a.json", "--words", "a.json"], "name another file"),
         (["Come", "-o", "a.mp3", "--words", "a.txt"], "end the name in one of .json, .srt, .vtt"),
-        (["Come", "-o", "a.mp3", "--speed", "3"], "--speed"),
+        (["Come", "-o", "a.mp3", "--speed", "5"], "--speed"),
         (["Come", "-o", "a.mp3", "--seed", "-1"], "--seed"),
         (["--text-file", "/dev/zero", "-o", "a.mp3"], "/dev/zero is longer"),
     ],

@@ -94,7 +94,7 @@ def test_a_key_names_one_request(speaker: Product) -> None:
         ({"text": " \n"}, 400, "missing_input", None),
         ({}, 400, "missing_input", None),
         ({"text": TEXT, "pitch": 1}, 400, "unknown_field", "pitch"),
-        ({"text": TEXT, "speed": 3}, 400, "invalid_field", "speed"),
+        ({"text": TEXT, "speed": 5}, 400, "invalid_field", "speed"),
         ({"text": TEXT, "voice": "nobody"}, 400, "invalid_field", "voice"),
         ({"text": TEXT, "model": "sketch"}, 400, "invalid_field", "model"),
         ({"text": TEXT, "model": "loud"}, 404, "unknown_model", "model"),
