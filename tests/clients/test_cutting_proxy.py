@@ -10,6 +10,7 @@ import pytest
 from tests.clients.cutting_proxy import Cut, CuttingProxy
 from tests.server.live import read_to_end
 
+pytestmark = pytest.mark.runtime
 ANSWER = bytes(range(256)) * 1000
 
 

@@ -12,12 +12,25 @@ from engine.catalogue import Catalogue
 from tests.clients.cutting_proxy import Cut, CuttingProxy
 from tests.clients.heard import Heard, as_wav, hear
 from tests.clients.held import HeldSpeech, Pause
-from tests.clients.speaking import BLOCKER, CALLS, SECONDS, SPEECH, TWO, Call, speaking
+from tests.clients.speaking import (
+    BLOCKER,
+    CALLS,
+    SECONDS,
+    SPEECH,
+    TWO,
+    Call,
+    speak,
+    speak_asynchronously,
+    speaking,
+)
 from tests.clients.studio import Studio, serving
 from tests.server.sound_doubles import TranscriptionDouble
 
 pytestmark = pytest.mark.runtime
 each_client = pytest.mark.parametrize("call", CALLS.values(), ids=CALLS.keys())
+# Where it is the server alone that differs, the clients take turns.
+synchronous = pytest.mark.parametrize("call", [speak], ids=["synchronous"])
+asynchronous = pytest.mark.parametrize("call", [speak_asynchronously], ids=["asynchronous"])
 HEARD = "/v1/audio/transcriptions"
 FILE = as_wav(Heard("", "", 48_000, np.zeros((500_000, 1)), 0))
 WHOLE = 44 + 48_000  # bytes of TWO as a WAV file: its header, and a second of 24 kHz, 16 bits
@@ -30,15 +43,18 @@ def check(studio: Studio, audio: bytes, jobs: int, attempts: list[str]) -> None:
     assert studio.jobs == jobs
 
 
-@each_client
-@pytest.mark.parametrize("sent", [0, 40], ids=["before the request", "within its headers"])
-def test_before_the_request_is_there(tmp_path: Path, call: Call, sent: int) -> None:
+@pytest.mark.parametrize(
+    ("sent", "call"),
+    [(0, speak), (40, speak_asynchronously)],
+    ids=["before the request", "within its headers"],
+)
+def test_before_the_request_is_there(tmp_path: Path, sent: int, call: Call) -> None:
     with speaking(tmp_path, HeldSpeech()) as studio, CuttingProxy(studio.port) as proxy:
         proxy.plan(Cut(sent=sent))
         check(studio, call(proxy.url), 1, ["1"])
 
 
-@each_client
+@synchronous
 def test_while_the_body_is_sent(tmp_path: Path, call: Call) -> None:
     with speaking(tmp_path, HeldSpeech()) as studio, CuttingProxy(studio.port) as proxy:
         proxy.plan(Cut(sent=60_000))
@@ -49,7 +65,7 @@ def test_while_the_body_is_sent(tmp_path: Path, call: Call) -> None:
         check(studio, audio, 1, ["0", "1"])
 
 
-@each_client
+@asynchronous
 def test_while_the_request_is_checked(tmp_path: Path, call: Call) -> None:
     pause = Pause()
     with (
@@ -66,7 +82,7 @@ def test_while_the_request_is_checked(tmp_path: Path, call: Call) -> None:
         check(studio, made.result(), 1, ["0", "1"])
 
 
-@each_client
+@synchronous
 def test_while_the_job_is_accepted(tmp_path: Path, call: Call) -> None:
     pause = Pause()
     with (
@@ -84,7 +100,7 @@ def test_while_the_job_is_accepted(tmp_path: Path, call: Call) -> None:
         check(studio, made.result(), 1, ["0", "1"])
 
 
-@each_client
+@asynchronous
 def test_while_the_job_waits(tmp_path: Path, call: Call) -> None:
     pause = Pause()
     with (
@@ -119,6 +135,7 @@ def test_while_the_job_runs(tmp_path: Path, call: Call) -> None:
 
 @each_client
 def test_while_the_audio_is_made_and_sent(tmp_path: Path, call: Call) -> None:
+    """The client for Python, as long as it says that it is, gets a file that is done soon only when it is done."""
     pause = Pause()
     with (
         speaking(tmp_path, HeldSpeech({1: pause})) as studio,
@@ -126,7 +143,7 @@ def test_while_the_audio_is_made_and_sent(tmp_path: Path, call: Call) -> None:
         ThreadPoolExecutor() as pool,
         pause,
     ):
-        made = pool.submit(call, proxy.url)
+        made = pool.submit(call, proxy.url, headers={"x-stainless-lang": "another"})
         studio.witness.wait(SPEECH, lambda seen: bool(seen) and seen[0].status == 200)
         pause.wait_until_reached()
         cut_and_come_back(studio, proxy, pause)
@@ -140,15 +157,17 @@ def cut_and_come_back(studio: Studio, proxy: CuttingProxy, pause: Pause) -> None
     pause.release()
 
 
-@each_client
-@pytest.mark.parametrize("received", [1, 700, WHOLE - 10])
-def test_while_the_answer_is_downloaded(tmp_path: Path, call: Call, received: int) -> None:
+@pytest.mark.parametrize(
+    ("received", "call"),
+    [(1, speak), (700, speak_asynchronously), (5000, speak), (WHOLE - 10, speak_asynchronously)],
+)
+def test_while_the_answer_is_downloaded(tmp_path: Path, received: int, call: Call) -> None:
     with speaking(tmp_path, HeldSpeech()) as studio, CuttingProxy(studio.port) as proxy:
         proxy.plan(Cut(received=received))
         check(studio, call(proxy.url), 1, ["0", "1"])
 
 
-@each_client
+@asynchronous
 def test_twice(tmp_path: Path, call: Call) -> None:
     with speaking(tmp_path, HeldSpeech()) as studio, CuttingProxy(studio.port) as proxy:
         proxy.plan(Cut(received=10_000), Cut(received=20_000))

@@ -4,6 +4,7 @@ import pytest
 
 from tests.clients.sse import Event, events
 
+pytestmark = pytest.mark.runtime
 STREAM = b": a comment\n\ndata: first\ndata: line\n\nevent: add\rdata:73857293\r\r\nid: 1\ndata: \xc3\xa9\r\n\r\ndata\n\ndata: lost"
 SEEN = [
     Event("message", "first\nline"),
