@@ -103,6 +103,11 @@ def test_a_call_becomes_speech() -> None:
     assert (asked.model, asked.text, asked.voice, asked.speed) == ("hibari", "Hello there.", "heart", 1.5)
 
 
+@pytest.mark.parametrize("speed", [0.25, 4])
+def test_every_speed_that_may_be_asked_for_can_be_had(speed: float) -> None:
+    assert speech_of(read_speech_call(CALL | {"speed": speed}), "", "").speed == speed
+
+
 @pytest.mark.parametrize(("field", "most"), [("input", 100_000), ("voice", 100)])
 def test_too_long_a_text_is_told_in_the_callers_words(field: str, most: int) -> None:
     call = read_speech_call(CALL | {field: "x" * (most + 1)})
