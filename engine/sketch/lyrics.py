@@ -106,7 +106,7 @@ def read_lyrics(text: str, check: Check = unchecked) -> tuple[LyricSection, ...]
     `check` is called for every word and stops the work by raising.
     """
     rows = re.split(r"\r\n|[\n\r\v\f\x85\u2028\u2029]", text)
-    headings = [_heading(row) for row in rows]
+    headings = [read_heading(row) for row in rows]
     if not any(headings):
         return _untitled(rows, check)
     drafts: list[_Draft] = []
@@ -127,8 +127,8 @@ def read_lyrics(text: str, check: Check = unchecked) -> tuple[LyricSection, ...]
     return tuple(section for draft in drafts for section in draft.finished())
 
 
-def _heading(row: str) -> tuple[str, str] | None:
-    """The name of the section that a line opens, and what else the line says."""
+def read_heading(row: str) -> tuple[str, str] | None:
+    """The name of the section that a line opens, and what else the line says; None for a line of words."""
     if heading := HEADING.fullmatch(row):
         return heading.group(1), heading.group(2)
     title = TITLE.fullmatch(row)

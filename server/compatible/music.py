@@ -41,6 +41,10 @@ MOST_NAMED: Final = 5
 LATER_MODELS: Final = ("music_v2", "music_v2_5")  # whose plans are chunks
 AUTOMATIC, AUTOMATIC_LATER = "mp3_44100_128", "mp3_48000_192"
 INSTRUMENTAL: Final = "instrumental"
+NO_WORDS: Final = "Nobody sings, since the prompt brings no words: put some below a line such as [Verse]."
+DIVIDES_TIME: Final = (
+    "This model itself chooses how long each section lasts; the length of all bounds the song."
+)
 VOICE_WORDS: Final = frozenset({"vocal", "vocals", "voice", "voices", "singer", "singing", "lyrics", "words"})
 NO_FINETUNES: Final = "there are no finetunes; leave it out, or choose a model by model_id."
 WITHOUT_EFFECT: Final = {
@@ -203,7 +207,8 @@ def song_of(asked: Composition, *, keeps_time: bool) -> tuple[SongRequest, tuple
         fields |= {"duration": seconds, "semantic_sampling": {"max_tokens": tokens}}
     words = "prompt" if not asked.plan.milliseconds else "composition_plan"
     with renamed(_NAMES | {"style": words, "lyrics": words}):
-        return read_song(fields), (*asked.notes, *notes, *_lengths(asked.plan, keeps_time=keeps_time))
+        request = read_song(fields)
+    return request, (*asked.notes, *notes, *_surprises(asked, keeps_time=keeps_time))
 
 
 def written(asked: Composition, plan: SongPlan) -> dict[str, JSON]:
@@ -293,10 +298,13 @@ def _style(plan: SongPlan, *, unsung: bool, negates: bool) -> tuple[str, tuple[s
     return style, (*notes, *cut)
 
 
-def _lengths(plan: SongPlan, *, keeps_time: bool) -> tuple[str, ...]:
-    if keeps_time or plan.milliseconds is None:
-        return ()
-    return ("This model itself chooses how long each section lasts; the length of all bounds the song.",)
+def _surprises(asked: Composition, *, keeps_time: bool) -> tuple[str, ...]:
+    """What somebody may wonder about who knows how the vendor's models compose."""
+    if not keeps_time:
+        return () if asked.plan.milliseconds is None else (DIVIDES_TIME,)
+    named = {style.casefold() for style in asked.plan.styles}
+    meant = asked.plan.is_sung or asked.plan.milliseconds or asked.is_instrumental
+    return () if meant or named & set(INSTRUMENTAL_WORDS) else (NO_WORDS,)
 
 
 def _within(tags: Sequence[str], last: Sequence[str]) -> tuple[str, tuple[str, ...]]:

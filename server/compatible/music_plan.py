@@ -12,6 +12,7 @@ from typing import Annotated, Final
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from engine.request_types import Text, Whole, ruled_out
+from engine.sketch.lyrics import read_heading
 from storage.entry import JSON
 
 SHORTEST_SECTION_MS, LONGEST_SECTION_MS = 3_000, 120_000
@@ -20,7 +21,7 @@ MOST_SECTIONS: Final = 200  # of the shortest, in the longest song
 MOST_STYLES: Final = 200
 UNNAMED_SUNG, UNNAMED_PLAYED = "Verse", "Instrumental"
 _HEADING: Final = re.compile(r"\s*\[([^\[\]]*)\]")
-_DIRECTION: Final = re.compile(r"\{[^{}]*\}")
+_DIRECTION: Final = re.compile(r"\{[^{}]*\}|\[[^\[\]]*\]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,12 +151,11 @@ def plan_of(sent: MusicPrompt | ChunkedPlan) -> SongPlan:
 
 def _of_sections(sent: MusicPrompt) -> SongPlan:
     sections = tuple(
-        Section(
-            _one_line(section.section_name),
-            tuple(_words(section.lines or ())),
+        _section(
+            section.section_name,
+            section.lines or (),
             section.duration_ms,
-            distinct(section.positive_local_styles or ()),
-            distinct(section.negative_local_styles or ()),
+            (section.positive_local_styles, section.negative_local_styles),
         )
         for section in sent.sections
     )
@@ -164,21 +164,27 @@ def _of_sections(sent: MusicPrompt) -> SongPlan:
     )
 
 
+def _section(
+    name: str,
+    lines: Iterable[str],
+    milliseconds: int,
+    styles: tuple[Iterable[str] | None, Iterable[str] | None],
+) -> Section:
+    """A section of what was sent: `styles` are those wanted and those avoided."""
+    words = tuple(_words(lines))
+    named = _one_line(name) or (UNNAMED_SUNG if words else UNNAMED_PLAYED)
+    wanted, avoided = (distinct(told or ()) for told in styles)
+    return Section(named, words, milliseconds, wanted, avoided)
+
+
 def _of_chunks(sent: ChunkedPlan) -> SongPlan:
     """What all chunks avoid is avoided in the whole song; what all want that want anything is the whole song's style."""
-    sections: list[Section] = []
-    for chunk in sent.chunks:
-        name, lines = _name_and_lines(chunk.text)
-        words = tuple(_words(lines))
-        sections.append(
-            Section(
-                _one_line(name) or (UNNAMED_SUNG if words else UNNAMED_PLAYED),
-                words,
-                chunk.duration_ms,
-                distinct(chunk.positive_styles or ()),
-                distinct(chunk.negative_styles or ()),
-            )
+    sections = [
+        _section(
+            *_name_and_lines(chunk.text), chunk.duration_ms, (chunk.positive_styles, chunk.negative_styles)
         )
+        for chunk in sent.chunks
+    ]
     styles = _in_all([section.styles for section in sections if section.styles])
     avoided = _in_all([section.avoided for section in sections])
     return SongPlan(
@@ -252,11 +258,11 @@ def _name_and_lines(text: str) -> tuple[str, list[str]]:
 
 
 def _words(lines: Iterable[str]) -> Iterable[str]:
-    """What is sung of lines: without directions in braces, and without lines that are a direction in brackets."""
+    """What is sung of lines: without directions in braces or brackets, and without `Chorus:` and the like."""
     for line in lines:
         for row in _DIRECTION.sub(" ", line).splitlines():
             words = " ".join(row.split())
-            if words and not (words.startswith("[") and words.endswith("]")):
+            if words and read_heading(words) is None:
                 yield words
 
 

@@ -13,6 +13,7 @@ from typing import Final
 
 from engine.sketch.compose import Outlined, outline
 from engine.sketch.form import LONGEST_SECONDS
+from engine.sketch.lyrics import read_heading
 from engine.sketch.sampler import TAIL_SECONDS
 from engine.sketch.style import can_be_left_out
 from server.compatible.music_plan import (
@@ -30,7 +31,7 @@ USUAL_SECONDS: Final = 360.0  # the longest that a song without a length is
 FULL_SECONDS: Final = 120.0  # up to here a short form is a matter of the time there is
 LINE_SECONDS, PLAYED_SECONDS = 5.0, 20.0  # of a section whose length the band does not tell
 ROOMIEST: Final = 1.5  # times its own length that a form is drawn out before it is played once more
-_HEADING: Final = re.compile(r"\s*\[([^\[\]\n]{1,80})\](.*)")
+_OPENING: Final = re.compile(r"\s*\[[^\[\]]{1,80}\]")
 _TAG_END: Final = re.compile(r"[,;\n|]+|[.!?]+(?=\s|$)")
 _WITHOUT: Final = re.compile(r"(?:no|without)\s+(.+)", re.IGNORECASE)
 _FRAMES: Final = ("intro", "outro")
@@ -39,10 +40,10 @@ _FRAMES: Final = ("intro", "outro")
 def read_prompt(prompt: str) -> SongPlan:
     """What a prompt says: the tags before its first `[Section]` line, and the sections from there on, without lengths.
 
-    Tags end at commas, semicolons, line ends and the ends of sentences. `no drums` is a style to avoid.
+    From there on `Chorus:` alone on a line opens one too. Tags end at commas, semicolons, line ends and the ends of sentences. `no drums` is a style to avoid.
     """
     rows = prompt.splitlines()
-    opened = next((place for place, row in enumerate(rows) if _HEADING.match(row)), len(rows))
+    opened = next((place for place, row in enumerate(rows) if _OPENING.match(row)), len(rows))
     tags = distinct(_TAG_END.split("\n".join(rows[:opened])))
     left_out = {tag: found.group(1) for tag in tags if (found := _WITHOUT.fullmatch(tag))}
     avoided = {tag: sound for tag, sound in left_out.items() if can_be_left_out(sound)}
@@ -56,10 +57,10 @@ def read_prompt(prompt: str) -> SongPlan:
 def _sections(rows: Iterable[str]) -> list[Section]:
     read: list[tuple[str, list[str]]] = []
     for row in rows:
-        heading = _HEADING.match(row)
+        heading = read_heading(row)
         if heading:
-            read.append((" ".join(heading.group(1).split()), []))
-            row = heading.group(2)
+            read.append((" ".join(heading[0].split()), []))
+            row = heading[1]
         if row.strip():
             read[-1][1].extend(_wrapped(" ".join(row.split())))
     return [part for name, lines in read for part in _split_lines(Section(name or "Section", tuple(lines)))]

@@ -78,10 +78,9 @@ class ElevenLabsRoutes:
             part = _part(await call.finished(), AUDIO)
             about = await self._about(call, asked)
             mixed = Mixed(f"song-{call.job_id}", about, part.content_type, part.filename, is_closed)
-            headers = _headers(call, mixed.media_type)
-            length = len(mixed.before) + part.length + len(mixed.after)
-            response = Chunks(_mixed(call, mixed, part), headers)
-            response.headers["content-length"] = str(length)
+            before, after = mixed.before, mixed.after
+            response = Chunks(_framed(call, before, part, after), _headers(call, mixed.media_type))
+            response.headers["content-length"] = str(len(before) + part.length + len(after))
             return response
 
         return await self._calls.answer_json(request, partial(_read, request), self._prepared, answer)
@@ -137,12 +136,14 @@ def _described(asked: Composition, replay: bytes, audio: Part, lease: Lease) -> 
     return described(asked, Sung(parse_object(replay), round(1000 * seconds)), drawn)
 
 
-async def _mixed(call: Call, mixed: Mixed, part: Part) -> AsyncGenerator[bytes | memoryview, None]:
-    yield mixed.before
+async def _framed(
+    call: Call, before: bytes, part: Part, after: bytes
+) -> AsyncGenerator[bytes | memoryview, None]:
+    yield before
     async for piece in call.slices(part):
         yield piece
-    if mixed.after:
-        yield mixed.after
+    if after:
+        yield after
 
 
 async def _events(call: Call, about: dict[str, JSON], part: Part) -> AsyncGenerator[bytes | memoryview, None]:

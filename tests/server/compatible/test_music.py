@@ -7,7 +7,7 @@ import pytest
 from engine.audio import AudioForm
 from engine.errors import InvalidRequest, MissingInput
 from engine.request import SongRequest
-from server.compatible.music import WITHOUT_EFFECT, drafted, read_composition, song_of
+from server.compatible.music import NO_WORDS, WITHOUT_EFFECT, drafted, read_composition, song_of
 from server.compatible.music_plan import ChunkedPlan, MusicPrompt, Section, SongPlan, plan_of
 
 SECTIONS: dict[str, Any] = {
@@ -36,15 +36,22 @@ def song(payload: dict[str, Any], *, keeps_time: bool = True) -> tuple[SongReque
 def test_a_prompt_without_more_is_a_style_alone() -> None:
     request, notes = song({"prompt": "folk, warm. 84 BPM"})
     assert request == SongRequest(style="folk, warm, 84 BPM")
-    assert notes == ()
+    assert notes == (NO_WORDS,)
+
+
+@pytest.mark.parametrize(
+    "payload", [{"prompt": "folk, Instrumental"}, {"prompt": "folk", "force_instrumental": True}]
+)
+def test_whoever_wants_nobody_to_sing_is_told_nothing(payload: dict[str, Any]) -> None:
+    assert song(payload)[1] == ()
 
 
 def test_a_length_becomes_headings_that_tell_times_where_the_model_reads_them() -> None:
-    payload = {"prompt": "pop, no drums", "music_length_ms": 30_000, "seed": 4}
+    payload: dict[str, Any] = {"prompt": "pop, no drums", "music_length_ms": 30_000, "seed": 4}
     request, notes = song(payload)
     assert request.lyrics == "[Intro, 5 s]\n\n[Verse, 10 s]\n\n[Chorus, 10 s]\n\n[Outro, 5 s]"
     assert (request.style, request.duration, request.seed, request.lm_seed) == ("pop, no drums", 30.0, 4, 4)
-    assert notes == ()
+    assert notes == (NO_WORDS,)
 
 
 def test_to_another_model_a_length_is_a_bound() -> None:

@@ -75,6 +75,13 @@ def test_a_plan_of_sections_is_read_without_what_nobody_sings() -> None:
     )
 
 
+def test_directions_and_labels_among_the_lines_are_not_sung() -> None:
+    lines = ["Chorus:", "[softly] Sing it {louder}", "(x2)", "All together: now"]
+    section = SECTIONS["sections"][1] | {"lines": lines, "section_name": "[ ]"}
+    (read,) = plan_of(MusicPrompt.model_validate({"sections": [section]})).sections
+    assert (read.name, read.lines) == ("Verse", ("Sing it", "(x2)", "All together: now"))
+
+
 def test_the_styles_of_all_chunks_are_those_of_the_song() -> None:
     assert plan_of(ChunkedPlan.model_validate(CHUNKS)) == SongPlan(
         ("folk",),

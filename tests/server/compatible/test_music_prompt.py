@@ -30,6 +30,15 @@ def test_a_prompt_is_tags_and_then_the_sections_that_it_names() -> None:
     )
 
 
+def test_among_the_words_a_known_name_with_a_colon_opens_a_section_too() -> None:
+    plan = read_prompt("pop\nVerse:\n[Verse 1]\nla\nChorus:\nlo\nListen:\nlu")
+    assert plan.styles == ("pop", "Verse:")
+    assert [(section.name, section.lines) for section in plan.sections] == [
+        ("Verse 1", ("la",)),
+        ("Chorus", ("lo", "Listen:", "lu")),
+    ]
+
+
 def test_what_cannot_be_left_out_stays_a_tag() -> None:
     assert read_prompt("pop, no vocals, without autotune") == SongPlan(
         ("pop", "no vocals", "without autotune")
