@@ -83,7 +83,7 @@ CHECKED_BY = {
     '-d \'{"model": "tts-1", "input": "Good morning!"}\'': COMPATIBLE,
     ".venv/bin/yue2-studio sing --style 'slow waltz, 84 BPM, piano' --lyrics-file words.txt -o song.flac": SHOWN,
     ".venv/bin/yue2-studio status": SHOWN,
-    ".venv/bin/pip install -c constraints.txt psutil": f"{SOUND}::test_what_the_page_says_to_install_is_pinned",
+    ".venv/bin/pip install -c constraints.txt psutil openai": f"{SOUND}::test_what_the_page_says_to_install_is_pinned",
     ".venv/bin/python -m bench.sound": f"{SOUND}::test_the_program_needs_nothing_but_the_server",
     "python3 -c 'import secrets; print(secrets.token_hex(24))'": f"{HERE}::test_a_key_made_as_shown_is_taken",
     "docker build -t yue2-studio .": f"{HERE}::test_the_image_takes_what_docker_is_given",
