@@ -14,7 +14,7 @@ from starlette.types import Message, Scope
 
 from server.envelopes import error_body
 from server.errors import ClientStalled, JobFailed, TooManyDownloads, TooManyStreams
-from server.following import FollowResponse, readable
+from server.following import FollowResponse, Tail, readable
 from server.jobs.errors import JobCancelled
 from server.log_ring import LogRing
 from server.parts import Parts, assemble
@@ -495,6 +495,20 @@ def test_its_file_is_closed_beside_the_loop_however_it_ends(
         await asyncio.wait([follower.task], timeout=PATIENCE_SECONDS)
         assert len(threads) == 1
         assert threads[0] != threading.get_ident()
+
+    studio.run(test)
+
+
+def test_nothing_is_followed_of_what_has_not_begun(studio: Studio, maker: Maker) -> None:
+    async def test() -> None:
+        job_id = studio.submit(maker)
+        tail = Tail(job_id, "", studio.parts.book, studio.parts.limits, asyncio.Event())
+        with pytest.raises(NotStored, match="nothing to follow"):
+            await anext(tail.slices())
+        assert not tail.follows
+        await tail.close()
+        maker.finish()
+        await _ended(studio, job_id)
 
     studio.run(test)
 

@@ -1,5 +1,6 @@
 """What an accepted call offers whoever answers it."""
 
+import os
 from collections.abc import Awaitable, Callable
 
 import pytest
@@ -62,6 +63,17 @@ def test_a_part_can_be_read_at_once(studio: Studio, maker: Maker) -> None:
     assert (
         answered(studio, maker, answer).body == b'{"replay":"{\\"text\\": \\"replay\\"}","audio":"all of it"}'
     )
+
+
+def test_a_file_shorter_than_its_record_is_an_error(
+    studio: Studio, maker: Maker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def answer(call: Call) -> Response:
+        monkeypatch.setattr(os, "pread", lambda fd, size, offset: b"")
+        return Response(await call.body())
+
+    with pytest.raises(EOFError, match="shorter than its record"):
+        answered(studio, maker, answer)
 
 
 def test_any_part_can_be_read_in_slices_once_it_is_stored(studio: Studio, maker: Maker) -> None:

@@ -45,6 +45,22 @@ def test_a_retry_finds_the_job_that_runs(studio: Studio, maker: Maker) -> None:
     studio.run(test)
 
 
+def test_a_retry_of_a_large_body_is_known_by_all_of_it(studio: Studio, maker: Maker) -> None:
+    async def test() -> None:
+        first = Client(studio, maker, body=bytes(200_000))
+        maker.finish()
+        await first.end()
+        retry = Client(studio, Maker(), body=bytes(200_000), attempt=1)
+        await retry.end()
+        other_maker = Maker()
+        other = Client(studio, other_maker, body=bytes(200_000) + b"x", attempt=1)
+        other_maker.finish()
+        await other.end()
+        assert retry.job_id == first.job_id != other.job_id
+
+    studio.run(test)
+
+
 def test_a_retry_finds_the_result_of_a_job_that_is_done(studio: Studio, maker: Maker) -> None:
     async def test() -> None:
         first = Client(studio, maker, answer=streamed)
