@@ -174,6 +174,20 @@ def test_the_same_asked_anew_is_a_new_job_and_the_one_that_retries_find(studio: 
     studio.run(test)
 
 
+def test_the_same_asked_several_times_at_once_is_as_many_jobs(studio: Studio) -> None:
+    async def test() -> None:
+        clients = [Client(studio, Maker()) for _ in range(3)]
+        for client in clients:
+            await client.accepted()
+        assert len({client.job_id for client in clients}) == studio.pending == 3
+        for client in clients:
+            client.maker.finish()
+        for client in clients:
+            await client.end()
+
+    studio.run(test)
+
+
 def test_after_fifteen_minutes_a_retry_is_none(studio: Studio, maker: Maker) -> None:
     async def test() -> None:
         first = Client(studio, maker)
