@@ -6,7 +6,6 @@ import re
 import shlex
 from collections.abc import Iterator
 from itertools import pairwise
-from pathlib import Path
 
 import httpx2
 import numpy as np
@@ -154,25 +153,3 @@ def test_the_calls_shown_are_understood(studio: Product) -> None:
         ("music/detailed", "multipart/mixed"),
         ("audio/speech", "audio/mpeg"),
     ]
-
-
-def test_the_link_to_every_heading_is_right() -> None:
-    """Links of the documents to places in this page, and of this page to places in others."""
-    texts = {
-        path: path.read_text(encoding="utf-8")
-        for path in [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]
-    }
-    broken = [
-        f"{path.name}: {target}"
-        for path, text in texts.items()
-        for target in re.findall(r"\]\((?!https?:)([^)#]*#[^)]+)\)", text)
-        if not _is_there(path, target, texts)
-    ]
-    assert broken == []
-
-
-def _is_there(path: Path, target: str, texts: dict[Path, str]) -> bool:
-    file, _, anchor = target.partition("#")
-    text = texts.get((path.parent / file).resolve() if file else path, "")
-    headings = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
-    return anchor in {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
