@@ -120,8 +120,15 @@ class SetTimer:
         self.taken_back.set()
 
     def elapse(self) -> None:
-        """Let its time pass."""
-        self.loop.call_soon_threadsafe(self.call)
+        """Let its time pass; returns once the call was made and what it began has taken its first step."""
+        made = threading.Event()
+
+        def pass_by() -> None:
+            self.call()
+            self.loop.call_soon(made.set)
+
+        self.loop.call_soon_threadsafe(pass_by)
+        assert made.wait(PATIENCE_SECONDS)
 
 
 class Timers:

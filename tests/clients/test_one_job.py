@@ -14,29 +14,6 @@ pytestmark = pytest.mark.runtime
 each_client = pytest.mark.parametrize("call", CALLS.values(), ids=CALLS.keys())
 
 
-def test_a_full_queue_is_waited_for_by_the_clients_themselves(tmp_path: Path) -> None:
-    pause = Pause()
-    with (
-        speaking(tmp_path, HeldSpeech({0: pause}), queue_limit="2") as studio,
-        ThreadPoolExecutor() as pool,
-        pause,
-    ):
-        blockers = [studio.speak(BLOCKER), studio.speak(BLOCKER)]
-        pause.wait_until_reached()
-        calls = [pool.submit(call, studio.url, f"Call {name}.") for name, call in CALLS.items()]
-        refused = studio.witness.wait(SPEECH, lambda seen: len(seen) == 2 and all(one.ended for one in seen))
-        assert [one.status for one in refused] == [429, 429]
-        assert studio.jobs == 2
-        pause.release()
-        assert [studio.finish(job_id)["status"] for job_id in blockers] == ["done", "done"]
-        for made in calls:
-            assert hear(made.result()).seconds == pytest.approx(0.5, abs=0.01)
-        posts = studio.witness.posts(SPEECH)
-        assert [(one.attempt, one.status) for one in posts] == [("0", 429)] * 2 + [("1", 200)] * 2
-        assert min(one.began for one in posts[2:]) - max(one.began for one in posts[:2]) > 4.5
-        assert studio.jobs == 4
-
-
 def test_the_ninth_synchronous_call_is_refused_and_makes_no_job(tmp_path: Path) -> None:
     pause = Pause()
     with (

