@@ -8,9 +8,10 @@ from difflib import SequenceMatcher
 import numpy as np
 import pytest
 
-from engine.audio import AudioForm, encode
+from engine.audio import AudioForm, Samples, encode
 from engine.control import Uncontrolled
 from engine.speech.network import SpeechNetwork
+from engine.speech.pace import paced
 from engine.speech.phonemes import Phonemiser
 from engine.speech.pipeline import HibariSpeech
 from engine.speech_request import SpeechRequest
@@ -72,3 +73,30 @@ def test_three_hundred_words_are_understood(network: SpeechNetwork, phonemiser: 
 
 def test_edits_count_what_differs() -> None:
     assert edits(["a", "b", "c", "d"], ["a", "x", "c", "d", "e"]) == 2
+
+
+PACES = {0.25: 0.05, 0.5: 0.03, 1.5: 0.05, 2.0: 0.1}
+HURRIED = {3.0: 0.1, 4.0: 0.2}  # once it is slowed down again: nobody listens to ten words a second
+
+
+def understood(samples: Samples, rate_hz: int) -> str:
+    audio = io.BytesIO()
+    encode(samples, rate_hz, AudioForm("wav16"), audio)
+    audio.seek(0)
+    return WhisperTranscription().transcribe(audio, TranscriptionRequest(), Uncontrolled()).text
+
+
+@pytest.mark.parametrize(("speed", "most_errors"), [*PACES.items(), *HURRIED.items()])
+def test_words_are_understood_at_every_pace(
+    network: SpeechNetwork, phonemiser: Phonemiser, speed: float, most_errors: float
+) -> None:
+    model = HibariSpeech(network, phonemiser)
+    text = "\n\n".join(LISTENED.strip().split("\n\n")[:3])
+    spoken = model.speak(SpeechRequest(text=text, speed=speed, seed=1), Uncontrolled())
+    samples = np.concatenate([piece.samples for piece in spoken])
+    if speed in HURRIED:
+        samples = paced(samples[:, 0], 1 / np.sqrt(speed)).sound[:, None]
+    said = letters(text)
+    assert len(said) > 100
+    heard = understood(samples, model.sample_rate_hz)
+    assert edits(said, letters(heard)) / len(said) <= most_errors, heard
