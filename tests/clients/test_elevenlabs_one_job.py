@@ -132,3 +132,14 @@ def test_a_broken_download_leaves_the_song_to_be_fetched(tmp_path: Path) -> None
         assert studio.finish(job_id)["status"] == "done"
         assert hear(studio.track(job_id)).seconds == pytest.approx(1, abs=0.1)
         assert studio.jobs == len(studio.witness.posts(MUSIC)) == 1
+
+
+def test_a_key_is_asked_for_and_taken(tmp_path: Path) -> None:
+    key = "0123456789abcdef"
+    with playing(tmp_path, api_keys=f"me={key}") as (studio, pause), httpx.Client(timeout=20) as http:
+        pause.release()
+        check_told(refusal_of(studio.url), 401, "invalid_api_key")
+        client = ElevenLabs(base_url=studio.url, api_key=key, httpx_client=http)
+        assert hear(b"".join(client.music.compose(prompt="calm piano", music_length_ms=3000))).seconds > 0.9
+        assert client.music.composition_plan.create(prompt="calm piano", music_length_ms=6000)
+        assert studio.jobs == 1

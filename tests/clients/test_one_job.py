@@ -8,7 +8,7 @@ import pytest
 
 from tests.clients.heard import hear
 from tests.clients.held import HeldSpeech, Pause
-from tests.clients.speaking import BLOCKER, CALLS, SECONDS, SPEECH, Call, again, speak, speaking
+from tests.clients.speaking import BLOCKER, CALLS, SECONDS, SPEECH, TWO, Call, again, speak, speaking
 
 pytestmark = pytest.mark.runtime
 each_client = pytest.mark.parametrize("call", CALLS.values(), ids=CALLS.keys())
@@ -109,6 +109,21 @@ def test_a_known_key_is_answered_with_its_job(tmp_path: Path) -> None:
 def test_a_call_that_is_made_anew_makes_a_job_of_its_own(tmp_path: Path) -> None:
     with speaking(tmp_path, HeldSpeech()) as studio:
         assert hear(speak(studio.url)).seconds == hear(speak(studio.url)).seconds
+        assert studio.jobs == 2
+
+
+def test_the_same_call_with_another_key_is_another_call(tmp_path: Path) -> None:
+    one, other = "0123456789abcdef", "fedcba9876543210"
+    with speaking(tmp_path, HeldSpeech(), api_keys=f"one={one},other={other}") as studio:
+        for key in (one, other):
+            with openai.OpenAI(base_url=f"{studio.url}/v1", api_key=key) as client:
+                made = client.audio.speech.with_raw_response.create(
+                    model="tts-1",
+                    voice="alloy",
+                    input=TWO,
+                    extra_headers={"x-stainless-retry-count": "1"},
+                )
+                assert made.headers["x-yue2-job-id"] == studio.gate.accepted[-1]
         assert studio.jobs == 2
 
 

@@ -197,6 +197,13 @@ def test_what_is_no_audio_is_refused(client: openai.OpenAI) -> None:
     assert refused.value.param == "file"
 
 
+def test_a_file_that_is_too_large_is_refused_before_it_is_sent(translating: openai.OpenAI) -> None:
+    large = bytes(65 << 20)
+    with pytest.raises(openai.APIStatusError) as refused:
+        translating.audio.transcriptions.create(model="whisper-1", file=("large.wav", large))
+    assert (refused.value.status_code, refused.value.code) == (413, "body_too_large")
+
+
 def test_the_built_in_model_says_that_it_does_not_translate(
     client: openai.OpenAI, studio: Studio, spoken: bytes
 ) -> None:
