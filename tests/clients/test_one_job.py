@@ -3,6 +3,7 @@
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import httpx2
 import openai
 import pytest
 
@@ -11,6 +12,7 @@ from tests.clients.held import HeldSpeech, Pause
 from tests.clients.speaking import BLOCKER, CALLS, SECONDS, SPEECH, TWO, Call, again, speak, speaking
 
 pytestmark = pytest.mark.runtime
+IMPATIENT = httpx2.Timeout(10.0, read=0.4)
 each_client = pytest.mark.parametrize("call", CALLS.values(), ids=CALLS.keys())
 
 
@@ -61,7 +63,7 @@ def test_the_clients_own_patience_ends_before_the_client_does(tmp_path: Path, ca
     pause = Pause()
     with speaking(tmp_path, HeldSpeech({0: pause})) as studio, pause:
         with pytest.raises(openai.InternalServerError) as late:
-            call(studio.url, timeout=1.0)
+            call(studio.url, timeout=2.0)
         assert late.value.code == "deadline_exceeded"
         assert [one.attempt for one in studio.witness.posts(SPEECH)] == ["0"]
         pause.release()
@@ -86,7 +88,7 @@ def test_a_client_that_loses_patience_finds_its_job_again(tmp_path: Path, call: 
     """It announces a longer time than it takes, as one behind an impatient proxy does."""
     pause = Pause()
     with speaking(tmp_path, HeldSpeech({0: pause})) as studio, ThreadPoolExecutor() as pool, pause:
-        made = pool.submit(call, studio.url, headers={"x-stainless-read-timeout": "600"}, timeout=0.3)
+        made = pool.submit(call, studio.url, headers={"x-stainless-read-timeout": "600"}, timeout=IMPATIENT)
         studio.witness.wait(SPEECH, lambda seen: len(seen) == 2 and seen[0].ended)
         pause.release()
         assert hear(made.result()).seconds == pytest.approx(SECONDS, abs=0.01)
