@@ -1,6 +1,8 @@
 """ElevenLabs' Python client makes music: songs in several forms, with details, from plans, in a stream."""
 
 import asyncio
+import base64
+import json
 import re
 from typing import Any
 
@@ -13,6 +15,7 @@ from elevenlabs.types import CompositionPlan, DetailedMusicResponse
 from pydantic import TypeAdapter
 
 from tests.clients.heard import MU, Heard, hear, hear_raw
+from tests.clients.sse import events
 from tests.clients.studio import Studio
 from tests.clients.texts import words
 
@@ -190,6 +193,20 @@ def test_a_plan_of_chunks_is_sung(eleven: ElevenLabs, studio: Studio) -> None:
     assert hear(audio).loudness > 0.01
     replay = studio.native.get("/job", params={"id": newest(studio)["id"], "replay": 0}).json()
     assert sung_of(replay) == words(" ".join(LINES))
+
+
+def test_a_song_with_its_details_comes_as_events(studio: Studio) -> None:
+    """Read by another reader: their client drops every line of server-sent events that is not JSON as it stands."""
+    asked = {"prompt": PROMPT, "music_length_ms": 5000, "force_instrumental": True}
+    answer = studio.native.post("/v1/music/detailed/stream", json=asked)
+    assert answer.headers["content-type"].partition(";")[0] == "text/event-stream"
+    told = [json.loads(event.text) for event in events([answer.content])]
+    plan = next(event["data"] for event in told if event["event"] == "composition_plan")
+    typed(MusicPrompt, plan)
+    chunks = [event["data"] for event in told if event["event"] == "audio_chunk"]
+    audio = b"".join(base64.b64decode(chunk, validate=True) for chunk in chunks)
+    assert audio == studio.track(answer.headers["song-id"])
+    assert hear(audio).seconds == pytest.approx(5, abs=1)
 
 
 @pytest.mark.parametrize(

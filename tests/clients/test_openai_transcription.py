@@ -197,6 +197,23 @@ def test_what_is_no_audio_is_refused(client: openai.OpenAI) -> None:
     assert refused.value.param == "file"
 
 
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"chunking_strategy": "auto", "stream": False},
+        {"chunking_strategy": {"type": "server_vad", "threshold": 0.5, "prefix_padding_ms": 300}},
+        {"extra_body": {"keywords": ["train", "bridge"], "hotwords": "river"}},
+        {"model": "gpt-4o-mini-transcribe-2025-12-15", "prompt": "A walk.", "temperature": 1},
+    ],
+    ids=["a strategy", "a strategy's parts", "what other servers know", "a dated model"],
+)
+def test_fields_that_change_nothing_here_do_no_harm(
+    translating: openai.OpenAI, spoken: bytes, fields: dict[str, Any]
+) -> None:
+    asked: dict[str, Any] = {"model": "whisper-1", "file": file_of(spoken), **fields}
+    assert translating.audio.transcriptions.create(**asked).text == f"bytes: {len(spoken)}"
+
+
 def test_a_file_that_is_too_large_is_refused_before_it_is_sent(translating: openai.OpenAI) -> None:
     large = bytes(65 << 20)
     with pytest.raises(openai.APIStatusError) as refused:
