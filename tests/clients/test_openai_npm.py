@@ -44,10 +44,9 @@ def test_speech_is_whole_streamed_and_told_in_events(every: dict[str, Any]) -> N
     assert done["type"] == "speech.audio.done"
 
 
-def test_transcripts_come_in_every_form(every: dict[str, Any]) -> None:
+def test_transcripts_are_typed_streamed_and_subtitled(every: dict[str, Any]) -> None:
     heard = every["transcription"]
     assert is_understood(heard["json"]["text"], SAID)
-    assert is_understood(heard["text"], SAID)
     assert is_understood(pysubs2.SSAFile.from_string(heard["srt"], format_="srt")[0].plaintext, SAID)
     verbose = heard["verbose"]
     assert (verbose["language"], len(verbose["segments"]) > 0) == ("english", True)

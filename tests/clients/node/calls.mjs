@@ -50,7 +50,6 @@ async function transcription(client, wav) {
   for await (const event of await heard({ model: "gpt-4o-transcribe", stream: true })) streamed.push(event);
   return {
     json: await heard({}),
-    text: await heard({ response_format: "text" }),
     srt: await heard({ response_format: "srt" }),
     verbose: await heard({
       response_format: "verbose_json",
