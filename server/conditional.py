@@ -31,16 +31,19 @@ class Selection:
 def select(method: str, headers: Mapping[str, str], etag: str, length: int) -> Selection:
     """The answer for a representation of `length` bytes: 200, 206 or 304.
 
+    What answers anything but GET and HEAD is no representation of what was asked for, so that nothing conditions it.
     Several ranges, an unknown unit or a range that makes no sense are ignored, as RFC 9110 (14.2) allows.
     Raises PreconditionFailed, RangeNotSatisfiable.
     """
+    whole = Selection(200, 0, length)
+    if method not in ("GET", "HEAD"):
+        return whole
     wanted = headers.get("if-match")
     if wanted is not None and not _lists(wanted, etag, weak=False):
         raise PreconditionFailed
     known = headers.get("if-none-match")
     if known is not None and _lists(known, etag, weak=True):
         return Selection(304, 0, 0)
-    whole = Selection(200, 0, length)
     asked = headers.get("range")
     if method != "GET" or asked is None or headers.get("if-range", etag).strip() != etag:
         return whole

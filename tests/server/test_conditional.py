@@ -107,3 +107,18 @@ def test_no_header_selects_bytes_that_are_not_there(asked: str, length: int) -> 
         return
     assert 0 <= chosen.start <= chosen.stop <= length
     assert chosen.status == 206 or chosen == Selection(200, 0, length)
+
+
+@pytest.mark.parametrize("method", ["POST", "DELETE"])
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"if-none-match": "*"},
+        {"if-none-match": TAG},
+        {"if-match": '"other"'},
+        {"range": "bytes=0-1"},
+        {"range": "bytes=99-"},
+    ],
+)
+def test_only_what_is_read_is_read_under_conditions(method: str, asked: dict[str, str]) -> None:
+    assert select(method, asked, TAG, 10) == WHOLE

@@ -55,6 +55,21 @@ def test_any_part_can_be_the_answer_with_headers_of_its_own(studio: Studio, make
     assert client.headers["song-id"] == client.job_id
 
 
+@pytest.mark.parametrize("name", ["if-none-match", "if-match", "range"])
+def test_no_header_for_downloads_keeps_a_result_from_the_call_that_made_it(
+    studio: Studio, maker: Maker, name: str
+) -> None:
+    async def test() -> None:
+        headers = {name: {"if-none-match": "*", "if-match": '"other"', "range": "bytes=0-1"}[name]}
+        client = Client(studio, maker, headers=headers)
+        await studio.call(lambda: maker.hold(b"all of it"))
+        maker.finish()
+        await client.end()
+        assert (client.status, client.body) == (200, b"all of it")
+
+    studio.run(test)
+
+
 def test_a_part_can_be_read_at_once(studio: Studio, maker: Maker) -> None:
     async def answer(call: Call) -> Response:
         replay, audio = await call.body(replay_of(await call.finished())), await call.body()
