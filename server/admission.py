@@ -3,12 +3,12 @@
 import logging
 import re
 import threading
-from collections.abc import Callable, Mapping
-from contextlib import ExitStack, suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 
 from engine.errors import InvalidRequest
-from server.errors import IdempotencyMismatch
+from server.errors import IdempotencyMismatch, TooMany
 from server.jobs.errors import InputsFull, QueueFull, UnknownJob
 from server.jobs.job import Job, JobControl, JobView
 from server.jobs.serial_queue import SerialQueue
@@ -65,21 +65,22 @@ class Gate:
         """
         if key and self._store.find_key(owner, key):
             return
-        try:
-            self._store.check_accepting()
-            self._queue.check_admitting(input_bytes)
-        except (StoreFull, QueueFull, InputsFull):
-            self._queue.reject()
-            raise
+        self._store.check_accepting()
+        self._queue.check_admitting(input_bytes)
 
     def job_of_key(self, owner: str, key: str) -> str:
         """The job that this Idempotency-Key of the owner's names; empty where there is none. Touches no disk."""
         known = self._store.find_key(owner, key) if key else None
         return known.id if known else ""
 
-    def reject(self) -> None:
-        """Count one submission that was refused for want of room elsewhere."""
-        self._queue.reject()
+    @contextmanager
+    def counted(self) -> Iterator[None]:
+        """The way of one submission until it is accepted: where it is refused for want of room, that counts once."""
+        try:
+            yield
+        except (TooMany, StoreFull, DiskFull, QueueFull, InputsFull):
+            self._queue.reject()
+            raise
 
     def admit(self, prepared: Prepared, owner: str, key: str) -> Admitted:
         """Take a place, record it, let the worker have it. Writes to disk: call it from a worker of the HTTP pool.
@@ -94,12 +95,8 @@ class Gate:
 
     def _admit_new(self, prepared: Prepared, owner: str, key: str) -> Admitted:
         job = self._job(prepared, owner)
-        try:
-            self._store.check_accepting()
-            self._queue.admit(job)
-        except (StoreFull, QueueFull, InputsFull):
-            self._queue.reject()
-            raise
+        self._store.check_accepting()
+        self._queue.admit(job)
         return self._record(job, prepared, key)
 
     def _record(self, job: Job, prepared: Prepared, key: str) -> Admitted:
@@ -115,11 +112,7 @@ class Gate:
         )
         with ExitStack() as undo:
             undo.callback(self._queue.withdraw, job.id)
-            try:
-                accepted = self._store.accept(entry)
-            except DiskFull:
-                self._queue.reject()
-                raise
+            accepted = self._store.accept(entry)
             if accepted.id != job.id:
                 return _replay(accepted, prepared)
             undo.callback(self._store.withdraw, job.id)

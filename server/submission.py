@@ -9,7 +9,6 @@ from starlette.responses import Response
 
 from server.admission import Admitted, Gate, check_idempotency_key
 from server.bodies import check_declared_size, declared_size, read_json_object
-from server.errors import TooManyUploads
 from server.job_book import JobBook, fields_of
 from server.limits import MAX_JSON_BYTES, Limits
 from server.query import check_query
@@ -45,13 +44,18 @@ class Submissions:
         An upload is what stays in memory until its job has ended. A known Idempotency-Key is answered with its
         earlier job.
         """
-        owner, sent_key = request.state.owner, request.headers.get("idempotency-key")
         check_declared_size(request.headers, max_bytes)
         input_bytes = declared_size(request.headers) if is_upload else 0
+        with self._gate.counted():
+            admitted = await self._admitted(request, input_bytes, read)
+        return self._answer(admitted, request.state.owner)
+
+    async def _admitted(self, request: Request, input_bytes: int, read: Read) -> Admitted:
+        owner, sent_key = request.state.owner, request.headers.get("idempotency-key")
         self._gate.check(owner, sent_key or "", input_bytes)
         key = check_idempotency_key(sent_key)
         with ExitStack() as held:
-            prepare = await self._read(read, held)
+            prepare = await read(held)
 
             def checked() -> Prepared:
                 # Again: others may have been faster while this one waited its turn.
@@ -63,8 +67,7 @@ class Submissions:
                 prepared = await self._limits.run(checked)
             async with self._limits.keyed if key else nullcontext():
                 await _still_there(request)
-                admitted = await self._limits.run(lambda: self._gate.admit(prepared, owner, key))
-        return self._answer(admitted, owner)
+                return await self._limits.run(lambda: self._gate.admit(prepared, owner, key))
 
     async def submit_json(
         self, request: Request, read: Callable[[object], Asked], prepare: Callable[[Asked], Prepared]
@@ -77,14 +80,6 @@ class Submissions:
             return lambda: prepare(read(payload))
 
         return await self.submit(request, MAX_JSON_BYTES, read_body)
-
-    async def _read(self, read: Read, held: ExitStack) -> Prepare:
-        """Read the body; one that finds no place for it counts as refused."""
-        try:
-            return await read(held)
-        except TooManyUploads:
-            self._gate.reject()
-            raise
 
     def _answer(self, admitted: Admitted, owner: str) -> Response:
         if admitted.queued is not None:

@@ -30,7 +30,7 @@ from server.calls.fingerprints import attempts_before, fingerprint
 from server.calls.places import Place, Places
 from server.calls.recent import RecentCalls
 from server.connection import ACCEPTED_JOB
-from server.errors import TooManySynchronous, TooManyUploads
+from server.errors import TooManySynchronous
 from server.limits import MAX_JSON_BYTES
 from server.responses import Presence
 from server.submission import Prepare
@@ -119,9 +119,11 @@ class SynchronousCalls:
     ) -> None:
         """One request from its headers to the last byte of its answer."""
         deadline = self._deadline(request)
-        attempt = self._refuse_early(request, max_bytes, input_bytes)
+        with self._gate.counted():
+            attempt = self._refuse_early(request, max_bytes, input_bytes)
         async with AsyncExitStack() as stack:
-            client, accepted = await self._accepted(attempt, read, exchange, stack)
+            with self._gate.counted():
+                client, accepted = await self._accepted(attempt, read, exchange, stack)
             stack.callback(self._leave, accepted.job_id, attempt.owner, exchange)
             changed = stack.enter_context(self._watch.subscribe(accepted.job_id))
             client.when_gone(changed.set)
@@ -151,7 +153,7 @@ class SynchronousCalls:
         check_declared_size(request.headers, max_bytes)
         is_retry = attempts_before(request.headers) > 0
         if not (is_retry or self._gate.job_of_key(owner, sent_key or "")):
-            self._check_place()
+            self._places.check()
             self._gate.check(owner, "", input_bytes)
         return _Attempt(request, owner, check_idempotency_key(sent_key), is_retry, input_bytes)
 
@@ -160,7 +162,7 @@ class SynchronousCalls:
     ) -> tuple[Presence, "_Accepted"]:
         """The client, and the call once it has a job and a place; both stay on the stack, the body does not."""
         with ExitStack() as held:
-            sent = await self._read(read, held)
+            sent = await read(held)
             client = Presence(exchange.receive)
             stack.callback(client.close)
             accept = self._accept_keyed if attempt.key else self._accept_marked
@@ -168,14 +170,6 @@ class SynchronousCalls:
         place.on_loss = client.end
         exchange.scope["state"][ACCEPTED_JOB] = place.job_id
         return client, _Accepted(place.job_id, place, sent.answer)
-
-    async def _read(self, read: Read, held: ExitStack) -> Sent:
-        """Read the body; one that finds no place for it counts as refused."""
-        try:
-            return await read(held)
-        except TooManyUploads:
-            self._gate.reject()
-            raise
 
     async def _accept_marked(
         self, attempt: _Attempt, sent: Sent, client: Presence, stack: AsyncExitStack
@@ -186,10 +180,10 @@ class SynchronousCalls:
             known = self._known(mark, attempt)
             if known:
                 stack.enter_context(self._attendance.attend(known))
-                place = self._take(stack, known)
+                place = stack.enter_context(self._places.taken(known))
                 place.job_id = known
             else:
-                place = self._take(stack)
+                place = stack.enter_context(self._places.taken())
                 await self._admit(attempt, sent, client, place, stack)
                 self._recent.remember(mark, place.job_id)
             stack.enter_context(self._recent.attempt(mark, place.job_id))
@@ -202,7 +196,7 @@ class SynchronousCalls:
         known = self._gate.job_of_key(attempt.owner, attempt.key)
         if known:
             stack.enter_context(self._attendance.attend(known))
-        place = self._take(stack, known if attempt.is_retry else "")
+        place = stack.enter_context(self._places.taken(known if attempt.is_retry else ""))
         await self._admit(attempt, sent, client, place, stack)
         return place
 
@@ -216,20 +210,6 @@ class SynchronousCalls:
         except (UnknownEntry, EntryExpired):
             return ""
         return job_id
-
-    def _check_place(self) -> None:
-        try:
-            self._limits.synchronous.check()
-        except TooManySynchronous:
-            self._gate.reject()
-            raise
-
-    def _take(self, stack: AsyncExitStack, retried_job: str = "") -> Place:
-        try:
-            return stack.enter_context(self._places.taken(retried_job))
-        except TooManySynchronous:
-            self._gate.reject()
-            raise
 
     async def _admit(
         self, attempt: _Attempt, sent: Sent, client: Presence, place: Place, stack: AsyncExitStack

@@ -191,9 +191,10 @@ class CheckRoutes:
         """Queue a check."""
         parts, owner = self._parts, request.state.owner
         key = check_idempotency_key(request.headers.get("idempotency-key"))
-        parts.gate.check(owner, key)
-        prepared = prepare(read_check(await read_json_object(request, parts.limits)))
-        admitted = await parts.limits.run(lambda: parts.gate.admit(prepared, owner, key))
+        with parts.gate.counted():
+            parts.gate.check(owner, key)
+            prepared = prepare(read_check(await read_json_object(request, parts.limits)))
+            admitted = await parts.limits.run(lambda: parts.gate.admit(prepared, owner, key))
         return json_response({"id": admitted.job_id}, status=202 if admitted.queued else 200)
 
     async def answer(self, request: Request) -> Response:

@@ -11,7 +11,7 @@ import pytest
 
 from engine.errors import InvalidRequest
 from server.admission import Gate, check_idempotency_key
-from server.errors import IdempotencyMismatch
+from server.errors import IdempotencyMismatch, TooManyStreams, TooManySynchronous, TooManyUploads
 from server.jobs.errors import InputsFull, QueueClosed, QueueFull
 from server.jobs.job import JobState
 from server.jobs.rates import RateBook, Stage
@@ -99,9 +99,9 @@ def test_the_work_is_timed_up_to_the_disk_and_logs_under_its_request(
 def test_a_refusal_leaves_no_record_and_counts_once(door: Door) -> None:
     for _ in range(2):
         door.gate.admit(prepared(), "", "")
-    with pytest.raises(QueueFull):
+    with pytest.raises(QueueFull), door.gate.counted():
         door.gate.admit(prepared(), "", "")
-    with pytest.raises(QueueFull):
+    with pytest.raises(QueueFull), door.gate.counted():
         door.gate.check("", "")
     assert door.queue.snapshot().rejected == 2
     assert door.records() == 2
@@ -110,7 +110,7 @@ def test_a_refusal_leaves_no_record_and_counts_once(door: Door) -> None:
 def test_a_full_store_refuses_before_the_queue_is_asked(door: Door) -> None:
     ids = [door.gate.admit(prepared(), "", "").job_id for _ in range(2)]
     staged = [door.store.stage(id) for id in ids]
-    with pytest.raises(StoreFull):
+    with pytest.raises(StoreFull), door.gate.counted():
         door.gate.check("", "")
     for file in staged:
         file.close()
@@ -124,7 +124,7 @@ def test_a_disk_that_takes_no_record_gives_the_place_back(
         raise DiskFull
 
     monkeypatch.setattr(door.store, "accept", full)
-    with pytest.raises(DiskFull):
+    with pytest.raises(DiskFull), door.gate.counted():
         door.gate.admit(prepared(), "", "")
     snapshot = door.queue.snapshot()
     assert (snapshot.pending, snapshot.rejected, door.records()) == (0, 1, 0)
@@ -173,9 +173,33 @@ def test_a_known_key_passes_the_early_check_of_a_full_queue(door: Door) -> None:
     door.gate.admit(prepared(), "ann", "k")
     door.gate.admit(prepared(), "", "")
     door.gate.check("ann", "k")
-    with pytest.raises(QueueFull):
+    with pytest.raises(QueueFull), door.gate.counted():
         door.gate.check("bob", "k")
     assert door.queue.snapshot().rejected == 1
+
+
+@pytest.mark.parametrize(
+    ("error", "counts"),
+    [
+        (TooManyStreams("requests being checked", 32), 1),
+        (TooManySynchronous("synchronous requests", 8), 1),
+        (TooManyUploads("uploads", 2), 1),
+        (StoreFull(1, 1, 1, 1), 1),
+        (DiskFull(), 1),
+        (QueueFull(1), 1),
+        (InputsFull(1), 1),
+        (QueueClosed(), 0),
+        (IdempotencyMismatch(), 0),
+        (InvalidRequest("field", "Wrong."), 0),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_every_want_of_room_counts_as_a_refusal_and_nothing_else_does(
+    door: Door, error: Exception, counts: int
+) -> None:
+    with pytest.raises(type(error)), door.gate.counted():
+        raise error
+    assert door.queue.snapshot().rejected == counts
 
 
 @pytest.mark.parametrize("key", ["", " ", "a b", "é", "x" * 256])
@@ -226,9 +250,9 @@ def test_uploads_of_all_jobs_are_bounded_and_a_refusal_counts_once(door: Door) -
     first = door.gate.admit(replace(prepared(), input_bytes=60), "ann", "k").job_id
     door.gate.check("", "", 40)
     door.gate.check("ann", "k", 41)
-    with pytest.raises(InputsFull):
+    with pytest.raises(InputsFull), door.gate.counted():
         door.gate.check("", "", 41)
-    with pytest.raises(InputsFull):
+    with pytest.raises(InputsFull), door.gate.counted():
         door.gate.admit(replace(prepared(), input_bytes=41), "", "")
     snapshot = door.queue.snapshot()
     assert (snapshot.pending, snapshot.rejected, door.records()) == (1, 2, 1)

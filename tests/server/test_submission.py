@@ -10,7 +10,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.types import Message
 
-from server.errors import BodyTooLarge, TooManyUploads
+from server.errors import BodyTooLarge, TooManyStreams, TooManyUploads
 from server.jobs.errors import InputsFull, QueueFull
 from server.jobs.rates import Stage
 from server.log_ring import LogRing
@@ -138,6 +138,15 @@ def test_one_that_finds_no_place_for_its_upload_counts_as_refused(parts: Parts) 
 
     with pytest.raises(TooManyUploads):
         submit(parts, request(), crowded)
+    assert parts.queue.snapshot().rejected == 1
+
+
+def test_one_that_finds_no_turn_to_be_checked_counts_as_refused(parts: Parts) -> None:
+    with ExitStack() as there:
+        for _ in range(parts.limits.preparations.total):
+            there.enter_context(parts.limits.preparations.slot())
+        with pytest.raises(TooManyStreams):
+            submit(parts, request())
     assert parts.queue.snapshot().rejected == 1
 
 

@@ -17,6 +17,7 @@ from server.errors import (
     DeadlineExceeded,
     InvalidJson,
     JobFailed,
+    TooManyStreams,
     TooManySynchronous,
     TooManyUploads,
     UnsupportedMedia,
@@ -183,6 +184,21 @@ def test_one_that_finds_no_place_for_its_upload_counts_as_refused(studio: Studio
         with pytest.raises(TooManyUploads):
             await client.end()
         assert (rejected(studio), studio.pending) == (1, 0)
+
+    studio.run(test)
+
+
+def test_one_that_finds_no_turn_to_be_checked_counts_as_refused(studio: Studio, maker: Maker) -> None:
+    preparations = studio.parts.limits.preparations
+
+    async def test() -> None:
+        for client in (Client(studio, maker), JsonClient(studio, maker, b'{"name": "Ada"}')):
+            with ExitStack() as there:
+                for _ in range(preparations.total):
+                    there.enter_context(preparations.slot())
+                with pytest.raises(TooManyStreams):
+                    await client.end()
+        assert (rejected(studio), studio.pending, studio.parts.limits.synchronous.held) == (2, 0, 0)
 
     studio.run(test)
 
