@@ -11,15 +11,8 @@ from starlette.types import Receive, Scope, Send
 
 from server.job_book import JobBook
 from server.limits import SOCKET_SECONDS, Limits
-from server.responses import (
-    SLICE_BYTES,
-    Chunks,
-    FileSlices,
-    Presence,
-    ResultResponse,
-    followed_part,
-    give_back,
-)
+from server.pinned_files import SLICE_BYTES, FileSlices, give_back, opened
+from server.responses import Chunks, Presence, ResultResponse, followed_part
 from server.watch import Watch
 from storage.errors import NotStored
 from storage.growth import Following, Reach
@@ -152,7 +145,7 @@ class FollowResponse(Response):
         if tail.follows:
             stack.enter_context(self._limits.followers.slot())
             return Chunks(tail.slices(), self.headers, send_seconds=self._send_seconds)
-        lease = await self._limits.run(lambda: self._book.lease(self._job_id, self._owner))
+        lease = await opened(lambda: self._book.lease(self._job_id, self._owner), self._limits)
         return ResultResponse(lease, followed_part(lease.entry), self._request, self._limits)
 
 

@@ -1,10 +1,7 @@
 """Answers: small JSON, stored results streamed from disk, server-sent events."""
 
 import asyncio
-import errno
 import json
-import os
-import sys
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, ExitStack
@@ -12,8 +9,6 @@ from math import ceil
 from typing import Final
 from urllib.parse import quote
 
-import anyio
-import numpy as np
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
@@ -21,16 +16,14 @@ from starlette.types import Message, Receive, Scope, Send
 from server.conditional import Selection, select
 from server.errors import ClientStalled
 from server.limits import SOCKET_SECONDS, Limits, Slots
+from server.pinned_files import SLICE_BYTES, FileSlices, give_back
 from server.work import FOLLOWED
 from storage.entry import JSON, Entry, Part
-from storage.pinned import Pinned
 from storage.store import Lease
 
-SLICE_BYTES: Final = 1024 * 1024
 # As much as a client has to take within one send limit, 4 KiB a second with the default.
 SEND_LIMIT_BYTES: Final = 64 * 1024
 PING_SECONDS: Final = 15.0
-_UNSUPPORTED: Final = frozenset({errno.EOPNOTSUPP, errno.ENOSYS, errno.EINVAL})
 EVENT_HEADERS: Final = {
     "Content-Type": "text/event-stream; charset=utf-8",
     "Cache-Control": "no-cache, no-transform",
@@ -56,53 +49,6 @@ def disposition(filename: str) -> str:
     if plain == filename:
         return f'inline; filename="{filename}"'
     return f"inline; filename=\"{plain}\"; filename*=UTF-8''{quote(filename, safe='', errors='replace')}"
-
-
-class FileSlices:
-    """Reads an open file: what the page cache holds on the event loop, the rest in the pool.
-
-    A hop to a worker costs two hand-overs of the interpreter lock, which beside busy Python code is far more than
-    the copy. Owner of the knowledge whether the file system can tell cached bytes from others.
-    """
-
-    def __init__(self, fd: int, limits: Limits) -> None:
-        self._fd = fd
-        self._limits = limits
-        self._tells_cached = sys.platform == "linux"
-
-    async def read(self, offset: int, size: int) -> bytes | memoryview:
-        """At least one byte and at most `size`, from `offset`. Raises EOFError where the file ends before."""
-        found = self._read_cached(offset, size) if self._tells_cached else b""
-        if not found:
-            found = await self._read_beside(offset, size)
-        if not found:
-            raise EOFError("A stored result is shorter than its record says.")
-        return found
-
-    async def _read_beside(self, offset: int, size: int) -> bytes:
-        """Read in the pool. Whoever is cancelled meanwhile waits for it: the descriptor must not be closed under it."""
-        reading = asyncio.ensure_future(self._limits.run(lambda: os.pread(self._fd, size, offset)))
-        try:
-            return await asyncio.shield(reading)
-        except asyncio.CancelledError:
-            await asyncio.wait([reading])
-            raise
-
-    def _read_cached(self, offset: int, size: int) -> bytes | memoryview:
-        if sys.platform != "linux":
-            return b""
-        # Not a bytearray: filling it with zeros first costs a quarter of the throughput.
-        buffer = np.empty(size, np.uint8).data
-        try:
-            count = os.preadv(self._fd, [buffer], offset, os.RWF_NOWAIT)
-        except BlockingIOError:
-            return b""
-        except OSError as error:
-            if error.errno not in _UNSUPPORTED:
-                raise
-            self._tells_cached = False
-            return b""
-        return buffer[:count]
 
 
 def main_part(entry: Entry) -> Part | None:
@@ -207,12 +153,6 @@ class ResultResponse(Response):
                 await timely(send(message), seconds)
         finally:
             gone.cancel()
-
-
-async def give_back(pinned: Pinned, limits: Limits) -> None:
-    """Close it in the pool, whatever has ended the delivery: the last holder may unlink a large file."""
-    with anyio.CancelScope(shield=True):
-        await limits.run_reserved(pinned.close)
 
 
 class Chunks(Response):

@@ -15,15 +15,8 @@ from server.errors import DeadlineExceeded
 from server.following import Tail
 from server.job_book import JobBook
 from server.limits import Limits
-from server.responses import (
-    SLICE_BYTES,
-    FileSlices,
-    Presence,
-    ResultResponse,
-    followed_part,
-    give_back,
-    main_part,
-)
+from server.pinned_files import SLICE_BYTES, FileSlices, give_back, opened, run_to_its_end
+from server.responses import Presence, ResultResponse, followed_part, main_part
 from storage.entry import Entry, Part
 from storage.errors import NotStored
 from storage.store import Lease
@@ -127,12 +120,12 @@ class Call:
         """A part of the stored result, read at once, so a small one; chosen as by `result`."""
         lease = await self.lease()
         named = _span(lease.entry, main_part(lease.entry) if part is None else part)
-        return await self._limits.run(lambda: _read(lease.fd, named))
+        return await run_to_its_end(lambda: _read(lease.fd, named), self._limits)
 
     async def lease(self) -> Lease:
         """The stored result, open until the call is over. Waits for the job as `finished`."""
         await self.finished()
-        lease = await self._limits.run(lambda: self._book.lease(self.job_id, self._owner))
+        lease = await opened(lambda: self._book.lease(self.job_id, self._owner), self._limits)
         self._stack.push_async_callback(give_back, lease, self._limits)
         return lease
 

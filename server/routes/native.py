@@ -18,6 +18,7 @@ from server.following import FollowResponse
 from server.job_book import JobBook
 from server.limits import MAX_BODY_BYTES, MAX_WAIT_SECONDS, Limits
 from server.operations import Operations
+from server.pinned_files import opened
 from server.query import check_query
 from server.responses import (
     EventStream,
@@ -155,7 +156,7 @@ class NativeRoutes:
     ) -> Response:
         """The part of a stored result that is chosen, or all of it."""
         part = chosen(self._book.stored(job_id, owner))
-        lease = await self._limits.run(lambda: self._book.lease(job_id, owner))
+        lease = await opened(lambda: self._book.lease(job_id, owner), self._limits)
         return ResultResponse(lease, part, request, self._limits)
 
     async def _follow(self, request: Request, job_id: str, owner: str) -> Response:

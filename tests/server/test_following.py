@@ -18,7 +18,8 @@ from server.following import FollowResponse, Tail, readable
 from server.jobs.errors import JobCancelled
 from server.log_ring import LogRing
 from server.parts import Parts, assemble
-from server.responses import SLICE_BYTES, send_limit
+from server.pinned_files import SLICE_BYTES
+from server.responses import send_limit
 from server.settings import load
 from storage.errors import EntryExpired, NotStored
 from storage.growth import Following, Reach

@@ -1,5 +1,4 @@
 import asyncio
-import errno
 import os
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
@@ -20,11 +19,10 @@ from server.errors import (
     TooManyStreams,
 )
 from server.limits import Limits, Slots
+from server.pinned_files import SLICE_BYTES
 from server.responses import (
-    SLICE_BYTES,
     Chunks,
     EventStream,
-    FileSlices,
     Presence,
     ResultResponse,
     disposition,
@@ -332,74 +330,6 @@ def test_a_file_shorter_than_its_record_is_an_error(stored: Stored, tmp_path: Pa
         run(stored, Exchange(), AUDIO)
 
 
-class CountingLimits(Limits):
-    """Limits that count the calls that go to the pool."""
-
-    pooled = 0
-
-    async def run(self, call: Callable[[], Returned]) -> Returned:
-        self.pooled += 1
-        return await super().run(call)
-
-
-def read_slice(path: Path) -> tuple[bytes, int, int]:
-    """Bytes 10 to 20 of the file, read twice, with the number of calls that went to the pool."""
-    limits = CountingLimits()
-
-    async def inner() -> tuple[bytes, bytes]:
-        fd = os.open(path, os.O_RDONLY)
-        try:
-            slices = FileSlices(fd, limits)
-            return bytes(await slices.read(10, 10)), bytes(await slices.read(10, 10))
-        finally:
-            os.close(fd)
-
-    first, second = asyncio.run(inner())
-    return first, len(second), limits.pooled
-
-
-@pytest.mark.parametrize(
-    ("error", "asked"), [(BlockingIOError(errno.EAGAIN, ""), 2), (OSError(errno.EOPNOTSUPP, ""), 1)]
-)
-def test_what_is_not_cached_is_read_in_the_pool(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: OSError, asked: int
-) -> None:
-    path = tmp_path / "file"
-    path.write_bytes(BODY)
-    calls: list[int] = []
-
-    def preadv(fd: int, buffers: Sequence[bytearray], offset: int, flags: int) -> int:
-        calls.append(flags)
-        raise error
-
-    monkeypatch.setattr(os, "preadv", preadv, raising=False)
-    monkeypatch.setattr(os, "RWF_NOWAIT", 8, raising=False)
-    monkeypatch.setattr("sys.platform", "linux")
-    assert read_slice(path) == (BODY[10:20], 10, 2)
-    assert len(calls) == asked
-
-
-def test_a_broken_disk_is_not_taken_for_a_cold_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = tmp_path / "file"
-    path.write_bytes(BODY)
-
-    def preadv(fd: int, buffers: Sequence[bytearray], offset: int, flags: int) -> int:
-        raise OSError(errno.EIO, "Input/output error")
-
-    monkeypatch.setattr(os, "preadv", preadv, raising=False)
-    with pytest.raises(OSError, match="Input/output"):
-        read_slice(path)
-
-
-def test_where_nothing_tells_what_is_cached_everything_is_read_in_the_pool(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = tmp_path / "file"
-    path.write_bytes(BODY)
-    monkeypatch.setattr("sys.platform", "darwin")
-    assert read_slice(path) == (BODY[10:20], 10, 2)
-
-
 @pytest.mark.parametrize(
     ("name", "header"),
     [
@@ -689,34 +619,3 @@ def test_a_client_can_be_taken_for_gone() -> None:
         return presence.has_gone
 
     assert asyncio.run(inner())
-
-
-def test_a_read_that_is_cancelled_is_over_before_its_file_may_be_closed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = tmp_path / "file"
-    path.write_bytes(BODY)
-    reading, let = threading.Event(), threading.Event()
-    finished: list[str] = []
-
-    def slow(fd: int, size: int, offset: int) -> bytes:
-        reading.set()
-        assert let.wait(5)
-        finished.append("read")
-        return b"x"
-
-    monkeypatch.setattr("sys.platform", "other")
-    monkeypatch.setattr(os, "pread", slow)
-
-    async def inner() -> None:
-        task = asyncio.ensure_future(FileSlices(0, Limits()).read(0, 10))
-        await asyncio.get_running_loop().run_in_executor(None, reading.wait, 5)
-        task.cancel()
-        await _turns(2)
-        assert not task.done()
-        let.set()
-        with pytest.raises(asyncio.CancelledError):
-            await task
-        assert finished == ["read"]
-
-    asyncio.run(inner())

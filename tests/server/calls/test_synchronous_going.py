@@ -1,12 +1,18 @@
 """What a client has begun that goes: nothing, a job that is given up in time, or a result that stays."""
 
+import threading
+
 import pytest
 from starlette.requests import ClientDisconnect
+from starlette.responses import Response
 from starlette.types import Message
 
+from server.calls.call import Call
 from server.jobs.errors import JobCancelled
+from server.responses import Chunks
+from storage.store import Lease
 from tests.server.calls.caller import Client, Studio, streamed
-from tests.server.maker import Maker
+from tests.server.maker import PATIENCE_SECONDS, Maker
 
 KEY = {"idempotency-key": "k"}
 
@@ -152,6 +158,37 @@ def test_a_result_whose_download_is_broken_off_stays(studio: Studio, maker: Make
         retry = Client(studio, Maker(), attempt=1)
         await retry.end()
         assert (len(retry.body), retry.job_id) == (3 << 20, client.job_id)
+
+    studio.run(test)
+
+
+def test_a_client_that_goes_while_its_result_is_opened_leaves_no_file_open(
+    studio: Studio, maker: Maker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opening, let = threading.Event(), threading.Event()
+    lease = studio.parts.book.lease
+
+    def slow(job_id: str, owner: str) -> Lease:
+        opening.set()
+        assert let.wait(PATIENCE_SECONDS)
+        return lease(job_id, owner)
+
+    async def answer(call: Call) -> Response:
+        await call.finished()
+        return Chunks(call.slices(), {})
+
+    async def test() -> None:
+        monkeypatch.setattr(studio.parts.book, "lease", slow)
+        client = Client(studio, maker, answer=answer)
+        await studio.call(lambda: maker.hold(b"all of it"))
+        maker.finish()
+        await studio.call(opening.wait)
+        client.gone.set()
+        await client.pause()
+        let.set()
+        await client.leave()
+        await studio.call(lambda: studio.parts.book.delete(client.job_id, ""))
+        assert studio.parts.store.usage().files == 0  # deleted, and held by nobody
 
     studio.run(test)
 
