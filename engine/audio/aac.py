@@ -28,7 +28,6 @@ _RATES_HZ: Final = (
     11_025,
     8_000,
 )
-_MOST_BITS: Final = 6_144  # of a frame, for each channel
 _HEADER_BYTES: Final = 7
 _SYNCHRONISATION: Final = 0xFFF1  # MPEG-4, no checksum
 _LOW_COMPLEXITY: Final = 1
@@ -38,7 +37,7 @@ _NO_FULLNESS: Final = 0x7FF  # a variable bitrate
 class AacWriter(AudioWriter):
     """(N, 1) or (N, 2) samples as AAC; holds back less than three of its frames (1,024 samples).
 
-    A bitrate beyond what the rate allows becomes the most that it allows.
+    A bitrate beyond what the rate allows becomes the most that it allows, which FFmpeg sees to.
     """
 
     def __init__(
@@ -47,12 +46,11 @@ class AacWriter(AudioWriter):
         super().__init__(channels, check)
         from av import AudioCodecContext, AudioFrame
 
-        most = _MOST_BITS * channels * sample_rate_hz // FRAME_SAMPLES
         self._context = AudioCodecContext.create("aac", "w")
         self._context.sample_rate = sample_rate_hz
         self._context.layout = "mono" if channels == 1 else "stereo"
         self._context.format = "fltp"
-        self._context.bit_rate = min(bitrate_kbps * 1_000, most)
+        self._context.bit_rate = bitrate_kbps * 1_000
         self._context.thread_count = 1
         self._frame = AudioFrame.from_ndarray
         self._rate = sample_rate_hz

@@ -39,7 +39,7 @@ class ConvertingWriter(AudioWriter):
         if self._resampler is not None and self._frames:
             rest = self._resampler.resample_chunk(np.empty((0, self._wanted), np.float32), last=True)
             missing = resampled_length(self._frames, *self._rates) - self._inner.frames
-            self._inner.write(rest[: max(missing, 0)])
+            self._inner.write(of_length(rest, max(missing, 0)))
         self._inner.finish()
 
     def __exit__(
@@ -58,3 +58,8 @@ def in_channels(samples: Samples, channels: int) -> Samples:
     if channels == samples.shape[1]:
         return samples
     return samples.mean(axis=1, dtype=np.float32, keepdims=True) if channels == 1 else stereo(samples)
+
+
+def of_length(samples: Samples, frames: int) -> Samples:
+    """(N, C) samples as (frames, C), cut or followed by silence: soxr may end a frame short of a half rounded up."""
+    return np.pad(samples[:frames], ((0, max(frames - len(samples), 0)), (0, 0)))
