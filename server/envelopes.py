@@ -1,9 +1,10 @@
 """How an error is written down, which depends on whose API the path belongs to.
 
 - native: `{"error": "<sentence>", "code": …}`, with `field`, `line`, `column`, `retry_after_seconds` where known
-- below `/v1`: OpenAI's `{"error": {"message", "type", "param", "code"}}`, all four always there;
-  so where a client of OpenAI's goes astray
+- below `/v1`: OpenAI's `{"error": {"message", "type", "param", "code"}}`, all four always there
 - below `/v1/music`: ElevenLabs' `detail` beside that
+
+A client that goes astray, since its base_url is wrong, is answered as at the path that it meant.
 """
 
 from collections.abc import Mapping
@@ -16,7 +17,6 @@ from engine.errors import InvalidRequest, ScoreError, UnknownModel
 from server.connection import ACCEPTED_JOB
 from server.errors import (
     INTERNAL_CODE,
-    OPENAI_CALLS,
     RETRY_AFTER_SECONDS,
     Answer,
     BodyTooLarge,
@@ -27,6 +27,8 @@ from server.errors import (
     RangeNotSatisfiable,
     Unauthorized,
     answer_for,
+    meant_path,
+    sentence_of,
 )
 from storage.entry import JSON
 
@@ -99,7 +101,7 @@ def _sentence(error: BaseException, answer: Answer, request_id: str) -> str:
         return SHORT_OF_MEMORY_MESSAGE
     if answer.code == INTERNAL_CODE:
         return f"Something went wrong inside the server; its log says what, under the request id {request_id or 'unknown'}."
-    return str(error)
+    return sentence_of(error)
 
 
 def _field(error: BaseException) -> str:
@@ -134,7 +136,8 @@ def error_body(
     """Status, headers and JSON of an error at a path; `job_id` is the job that the request had got by then."""
     told = facts(error, request_id)
     headers = dict(told.headers)
-    if not (_is_below(path, _OPENAI_PREFIX) or path.startswith(OPENAI_CALLS)):
+    path = meant_path(path) or path
+    if not _is_below(path, _OPENAI_PREFIX):
         return told.status, headers, _native(told)
     status = _OPENAI_STATUSES.get(told.code, told.status)
     if status in _FINAL_STATUSES:

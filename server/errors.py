@@ -28,6 +28,7 @@ EdgeError
 `ANSWERS` is the one table from error classes, those of `storage`, `engine` and `server.jobs` too, to HTTP.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -39,12 +40,16 @@ from storage import errors as storage
 
 RETRY_AFTER_SECONDS: Final = 5
 INTERNAL_CODE: Final = "internal_error"
-OPENAI_CALLS: Final = (
-    "/audio/",
-    "/models",
-    "/v1/v1/",
-)  # what its clients ask for where their base_url is wrong
+_VENDOR_CALLS: Final = re.compile(
+    r"/(audio/(?:speech|transcriptions|translations)|models(?=/|$)|music(?:/stream|/plan|/detailed(?:/stream)?)?)"
+    r"(?:(?<=models)/.*|/*)$"
+)
 OUT_OF_MEMORY_MESSAGE: Final = "There was not enough memory for this job; ask for less at once, such as a shorter song or fewer variations, or use a smaller model."
+
+_MAKING_ROOM: Final = (
+    "DELETE /job?id=ID deletes one; YUE2_RESULT_MAX_FILES and YUE2_RESULT_MAX_BYTES allow more of them, and a lower "
+    "YUE2_RESULT_TTL_SECONDS keeps them for a shorter time."
+)
 
 
 class EdgeError(Exception):
@@ -136,16 +141,34 @@ class ForbiddenOrigin(EdgeError):
         )
 
 
+def meant_path(path: str) -> str:
+    """The path of the vendor's call that a path ends in, `/v1/music` of `/api/v1/music/`; empty where it is none.
+
+    So do the clients go astray whose base_url is not quite ours.
+    """
+    found = _VENDOR_CALLS.search(path)
+    return f"/v1/{found[1]}" if found else ""
+
+
 class UnknownRoute(EdgeError):
-    """No route of that path."""
+    """No route of that path; of a vendor's call the message tells the right one."""
 
     def __init__(self, path: str) -> None:
-        advice = (
-            "the calls of OpenAI's clients lie below /v1, so give them a base_url that ends in /v1"
-            if path.startswith(OPENAI_CALLS)
-            else "/openapi.json lists what is"
+        super().__init__(f"There is nothing at {path[:80]!r}; {_way(path)}.")
+
+
+def _way(path: str) -> str:
+    meant = meant_path(path)
+    if meant and path.startswith(meant):
+        return f"this call is at {meant}, without a slash at its end"
+    if meant:
+        return (
+            f"this call is at {meant}: give OpenAI's clients a base_url that ends in /v1, such as "
+            "http://127.0.0.1:8000/v1, and ElevenLabs' clients one without, such as http://127.0.0.1:8000"
         )
-        super().__init__(f"There is nothing at {path[:80]!r}; {advice}.")
+    if path.startswith("/v1/"):
+        return "below /v1 are the calls of OpenAI's and ElevenLabs' clients alone, and /openapi.json lists all there are"
+    return "/openapi.json lists what is"
 
 
 class MethodNotAllowed(EdgeError):
@@ -315,7 +338,7 @@ def job_outcome(error: BaseException) -> tuple[JobState, str, str]:
     if isinstance(error, MemoryError | engine.OutOfMemory):
         return JobState.FAILED, "out_of_memory", OUT_OF_MEMORY_MESSAGE
     if isinstance(error, storage.StoreFull | storage.ResultTooLarge | storage.DiskFull | jobs.JobInterrupted):
-        return JobState.FAILED, answer_for(error).code, str(error)
+        return JobState.FAILED, answer_for(error).code, sentence_of(error)
     if isinstance(error, engine.InvalidRequest):
         return JobState.FAILED, "invalid_field", str(error)  # only what was uploaded can prove unfit so late
     if isinstance(error, engine.EngineError):
@@ -332,6 +355,11 @@ def job_outcome(error: BaseException) -> tuple[JobState, str, str]:
         "engine_error",
         f"The engine failed unexpectedly ({kind}); the server's log says where.",
     )
+
+
+def sentence_of(error: BaseException) -> str:
+    """The error's own sentence; of a full store also how this server makes room, of which the store knows nothing."""
+    return f"{error} {_MAKING_ROOM}" if isinstance(error, storage.StoreFull) else str(error)
 
 
 def loggable(error: BaseException) -> str:

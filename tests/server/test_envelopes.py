@@ -9,7 +9,7 @@ from starlette.types import Scope
 from engine import errors as engine
 from server import errors as edge
 from server.envelopes import error_body, error_event
-from server.errors import ANSWERS, JobFailed, answer_for
+from server.errors import ANSWERS, JobFailed, answer_for, job_outcome
 from server.jobs import errors as jobs
 from storage import errors as storage
 
@@ -51,12 +51,61 @@ def test_elsewhere_an_error_is_a_sentence_and_a_code(path: str) -> None:
     assert body == {"error": str(jobs.QueueFull(8)), "code": "queue_full", "retry_after_seconds": 5}
 
 
-@pytest.mark.parametrize("path", ["/audio/speech", "/models", "/models/tts-1", "/v1/v1/audio/speech"])
-def test_a_client_of_openais_with_a_wrong_address_is_told_the_right_one(path: str) -> None:
-    status, _, told = openai(edge.UnknownRoute(path), path)
-    assert (status, told["code"]) == (404, "unknown_url")
-    assert "base_url that ends in /v1" in told["message"]
-    assert "base_url" not in openai(edge.UnknownRoute("/v1/chat/completions"))[2]["message"]
+@pytest.mark.parametrize(
+    ("path", "meant"),
+    [
+        ("/audio/speech", "/v1/audio/speech"),
+        ("/audio/translations/", "/v1/audio/translations"),
+        ("/models", "/v1/models"),
+        ("/models/tts-1", "/v1/models"),
+        ("/api/v1/models/org/music", "/v1/models"),
+        ("/v1/v1/audio/speech", "/v1/audio/speech"),
+        ("/api/v1/audio/transcriptions", "/v1/audio/transcriptions"),
+        ("/music", "/v1/music"),
+        ("/v1/v1/music/detailed/stream", "/v1/music/detailed/stream"),
+        ("/api/v1/music/plan/", "/v1/music/plan"),
+    ],
+)
+def test_a_client_with_a_wrong_address_is_told_the_right_one_as_it_reads_errors(
+    path: str, meant: str
+) -> None:
+    body: dict[str, Any] = error_body(edge.UnknownRoute(path), "abc123", path)[2]
+    assert body["error"]["code"] == "unknown_url"
+    for said in (f"this call is at {meant}: ", "OpenAI's clients a base_url that ends in /v1", "ElevenLabs'"):
+        assert said in body["error"]["message"]
+    assert ("detail" in body) is ("music" in meant)
+
+
+@pytest.mark.parametrize("path", ["/v1/audio/speech/", "/v1/music//", "/v1/music/detailed/"])
+def test_a_slash_at_the_end_is_told(path: str) -> None:
+    message = openai(edge.UnknownRoute(path), path)[2]["message"]
+    assert f"; this call is at {path.rstrip('/')}, without a slash at its end." in message
+    assert "base_url" not in message
+
+
+@pytest.mark.parametrize(
+    "path", ["/v1/chat/completions", "/v1/health", "/v1/music/upload", "/v1/musical", "/v1/audio/speeches"]
+)
+def test_what_is_no_call_of_theirs_is_said_not_to_be(path: str) -> None:
+    message = openai(edge.UnknownRoute(path), path)[2]["message"]
+    assert "below /v1 are the calls of OpenAI's and ElevenLabs' clients alone" in message
+
+
+@pytest.mark.parametrize("path", ["/supermodels", "/music/upload", "/models.txt", "/audio"])
+def test_elsewhere_nothing_is_taken_for_a_call_of_theirs(path: str) -> None:
+    status, _, body = error_body(edge.UnknownRoute(path), path=path)
+    assert (status, body["code"]) == (404, "unknown_route")
+    assert "/openapi.json lists what is." in str(body["error"])
+
+
+@pytest.mark.parametrize("path", ["/synth", SPEECH, MUSIC])
+def test_a_full_store_says_how_to_make_room(path: str) -> None:
+    full = storage.StoreFull(256, 256, 10, 1_000)
+    body: dict[str, Any] = error_body(full, path=path)[2]
+    message = body["error"] if path == "/synth" else body["error"]["message"]
+    for said in (str(full), "DELETE /job?id=ID", "YUE2_RESULT_MAX_FILES", "YUE2_RESULT_TTL_SECONDS"):
+        assert said in message
+    assert job_outcome(full)[2] == message
 
 
 def test_the_field_at_fault_is_named() -> None:
