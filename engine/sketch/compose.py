@@ -14,10 +14,11 @@ from random import Random
 from engine.control import Check, unchecked
 from engine.score import Bar, ChordSymbol, Score, Section, Voice
 from engine.sketch.engrave import Tone, engrave
-from engine.sketch.form import LONGEST_SECONDS, Form, Passage, Phrase, plan_form
+from engine.sketch.form import LONGEST_SECONDS, Form, Passage, Phrase, bars_of_words, plan_form
 from engine.sketch.harmony import Cadence, Chord, Key, bar_numerals, read_chord, read_key
 from engine.sketch.lyrics import LyricSection, Syllable, read_lyrics
 from engine.sketch.melody import PLAYED_RANGE, RANGES, Motif, chord_positions, draw_motif, pitch_line, spelled
+from engine.sketch.pacing import Times, pace, shortened
 from engine.sketch.rhythm import EIGHTH, Grid, anticipated, lengths, onsets
 from engine.sketch.style import FASTEST_BPM, SLOWEST_BPM, Style, names_tempo, read_style
 
@@ -30,10 +31,6 @@ IDEA_ORDER = (0, 1, 0, 2)  # a phrase, its answer, the phrase again, another ans
 SLOWING = (0.88, 0.72)  # the tempo of the last bars
 SLOWING_BARS = sum(1 / factor - 1 for factor in SLOWING)  # what it adds to a song
 FEWEST_SLOWING_BARS = 10
-SLOWEST_PACE, FASTEST_PACE = (
-    0.66,
-    1.35,
-)  # of the genre's tempo, to fill a time that headings tell; long songs need far less
 FILL_CHANCE = 0.5
 FILL_ROOM = 6  # steps of rest a fill needs
 MOST_FILL_TONES = 4
@@ -60,6 +57,15 @@ class Setting:
     def dice(self, purpose: str) -> Random:
         """A fresh source of chance for one purpose."""
         return Random(f"{self.seed}:{self.style.genre.name}:{purpose}")
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a style and lyrics ask for; `slows` says whether the song may get slower at its end."""
+
+    style: Style
+    sections: tuple[LyricSection, ...]
+    slows: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,8 +113,8 @@ def compose(
     Where the style asks for no singer, the instrument plays the sections. `chords` writes chord symbols over the voice.
     """
     read = _read(style, lyrics, duration_seconds, check)
-    setting = Setting(read, _key(read, seed), _grid(read), seed)
-    form, slows = _planned(read, lyrics, duration_seconds, check)
+    setting = Setting(read.style, _key(read.style, seed), _grid(read.style), seed)
+    form, slows = _planned(read, duration_seconds, check)
     passages = form.passages
     kinds = {passage.kind for passage in passages}
     music = {kind: _music(kind, setting) for kind in kinds}
@@ -126,9 +132,9 @@ def left_out(
 ) -> tuple[int, int, float]:
     """How many lines such a song leaves out for want of time, of how many, and the seconds that would hold them all."""
     read = _read(style, lyrics, duration_seconds, check)
-    form, _ = _planned(read, lyrics, duration_seconds, check)
-    lines = sum(len(section.lines) for section in _sections(read, lyrics, check))
-    return form.left_out, lines, form.bars_for_all * _grid(read).bar_seconds
+    form, _ = _planned(read, duration_seconds, check)
+    lines = sum(len(section.lines) for section in read.sections)
+    return form.left_out, lines, form.bars_for_all * _grid(read.style).bar_seconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,8 +151,8 @@ def outline(
 ) -> tuple[Outlined, ...]:
     """The sections of the song that `compose` would write, in order; arguments as there."""
     read = _read(style, lyrics, duration_seconds, check)
-    form, slows = _planned(read, lyrics, duration_seconds, check)
-    bar = _grid(read).bar_seconds
+    form, slows = _planned(read, duration_seconds, check)
+    bar = _grid(read.style).bar_seconds
     sections = [
         Outlined(passage.name, passage.bars * bar, sum(phrase.ends_line for phrase in passage.phrases))
         for passage in form.passages
@@ -156,46 +162,61 @@ def outline(
     return tuple(sections)
 
 
-def _read(style: str, lyrics: str, duration_seconds: float, check: Check) -> Style:
-    """The style; where headings tell times and no tag tells a tempo, with the near one at which whole bars fill them."""
+def _read(style: str, lyrics: str, duration_seconds: float, check: Check) -> Reading:
+    """What was asked for; where headings tell times and no tag tells a tempo, at the near one whose bars fill them."""
     read = read_style(style)
-    sections = _sections(read, lyrics, check)
-    if names_tempo(style) or not sections or any(section.seconds is None for section in sections):
-        return read
-    told = sum(section.seconds or 0.0 for section in sections)
-    seconds = min(told, duration_seconds, LONGEST_SECONDS)
-    bar = _grid(read).bar_seconds
-    slowing = SLOWING_BARS if _slows(read, seconds) else 0.0
-    bars = max(1, round(seconds / bar - slowing)) + slowing
-    pace = min(max(bars * bar / seconds, SLOWEST_PACE), FASTEST_PACE)
-    tempo = ceil(read.tempo_bpm * pace * 100) / 100  # never slower, so that the last bar still fits
-    return replace(read, tempo_bpm=min(max(tempo, SLOWEST_BPM), FASTEST_BPM))
+    sections = read_lyrics(lyrics, check)
+    if read.instrumental:
+        sections = tuple(replace(section, lines=()) for section in sections)
+    told = _told(sections)
+    slows = _slows(read, told, duration_seconds)
+    if told and not names_tempo(style):
+        grid, seconds = _grid(read), min(sum(told), duration_seconds, LONGEST_SECONDS)
+        needed = bars_of_words(sections, grid, read.genre.shape)
+        times = Times(told, needed, seconds, SLOWING_BARS if slows else 0.0)
+        # Never slower than that, so that the last bar still fits.
+        tempo = ceil(read.tempo_bpm * pace(times, grid.bar_seconds) * 100) / 100
+        read = replace(read, tempo_bpm=min(max(tempo, SLOWEST_BPM), FASTEST_BPM))
+    return Reading(read, sections, slows)
 
 
-def _slows(style: Style, seconds: float) -> bool:
-    """Whether a song of that length gets slower at its end, words permitting."""
-    return style.genre.shape.slows and seconds >= FEWEST_SLOWING_BARS * _grid(style).bar_seconds
+def _told(sections: Sequence[LyricSection]) -> tuple[float, ...]:
+    """The times of all sections; nothing unless all tell theirs."""
+    told = tuple(section.seconds for section in sections if section.seconds is not None)
+    return told if len(told) == len(sections) else ()
+
+
+def _slows(style: Style, told: Sequence[float], duration_seconds: float) -> bool:
+    """Whether a song of that length gets slower at its end, words and a last section's own time permitting."""
+    bar = _grid(style).bar_seconds
+    if not style.genre.shape.slows or (told and told[-1] < (len(SLOWING) + SLOWING_BARS) * bar):
+        return False
+    return min([duration_seconds, *([sum(told)] if told else [])]) >= FEWEST_SLOWING_BARS * bar
 
 
 def _grid(style: Style) -> Grid:
     return Grid(style.meter, style.tempo_bpm, style.genre.shape.flowing, style.genre.offbeat)
 
 
-def _sections(style: Style, lyrics: str, check: Check) -> tuple[LyricSection, ...]:
-    sections = read_lyrics(lyrics, check)
-    return tuple(replace(section, lines=()) for section in sections) if style.instrumental else sections
-
-
-def _planned(style: Style, lyrics: str, duration_seconds: float, check: Check) -> tuple[Form, bool]:
+def _planned(read: Reading, duration_seconds: float, check: Check) -> tuple[Form, bool]:
     """The form, and whether it gets slower at its end: in genres that do, where the words have the time."""
-    grid, shape = _grid(style), style.genre.shape
+    grid, shape = _grid(read.style), read.style.genre.shape
     seconds = min(duration_seconds, LONGEST_SECONDS)
-    sections = _sections(style, lyrics, check)
-    if _slows(style, duration_seconds):
-        form = plan_form(sections, grid, seconds - SLOWING_BARS * grid.bar_seconds, check, shape)
+    if read.slows:
+        slowing = SLOWING_BARS * grid.bar_seconds
+        form = plan_form(_giving_up(read.sections, slowing), grid, seconds - slowing, check, shape)
         if not form.hurried:
             return form, True
-    return plan_form(sections, grid, seconds, check, shape), False
+    return plan_form(read.sections, grid, seconds, check, shape), False
+
+
+def _giving_up(sections: Sequence[LyricSection], seconds: float) -> tuple[LyricSection, ...]:
+    """The sections, where all tell their times the last one without so many seconds of it."""
+    told = _told(sections)
+    if not told:
+        return tuple(sections)
+    lengths = shortened(told, seconds)
+    return tuple(replace(part, seconds=length) for part, length in zip(sections, lengths, strict=True))
 
 
 def _slowed(score: Score) -> Score:

@@ -150,6 +150,11 @@ def _words_alone(sections: Sequence[LyricSection], grid: Grid, shape: Shape) -> 
     )
 
 
+def bars_of_words(sections: Sequence[LyricSection], grid: Grid, shape: Shape = SONG) -> tuple[int, ...]:
+    """How many bars each section has at least, unless its words are hurried."""
+    return tuple(passage.bars for passage in _words_alone(sections, grid, shape)) if sections else ()
+
+
 def _hurrying(passages: tuple[Passage, ...], grid: Grid, budget: int) -> Iterator[Form]:
     yield Form(passages)
     for rate in (FASTEST_RATE, HURRIED_RATE):

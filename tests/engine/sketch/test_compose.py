@@ -380,23 +380,6 @@ def test_the_intro_plays_the_hook_as_it_is_sung(style: str) -> None:
     assert [bar.chords for bar in intro[0]] == [bar.chords for bar in chorus[0]][: len(intro[0])]
 
 
-@pytest.mark.parametrize("style", ["pop", "folk", "hip hop", "waltz", "ambient"])
-@pytest.mark.parametrize("seconds", [10, 31, 125])
-def test_a_song_whose_headings_tell_times_lasts_just_that(style: str, seconds: float) -> None:
-    text = f"[Intro, {0.2 * seconds:.3f} s]\n[Verse, {0.5 * seconds:.3f} s]\nHello\n[Outro, {0.3 * seconds:.3f} s]"
-    score = compose(style, text, 3, seconds)
-    played = timeline(parse(write(score)))
-    assert played.duration == pytest.approx(seconds, abs=0.05)
-    starts = [start for _, start, _ in played.sections]
-    assert starts == pytest.approx([0, 0.2 * seconds, 0.7 * seconds], abs=played.bars[0][1])
-
-
-def test_a_tempo_that_a_tag_tells_is_kept_whatever_the_headings_say() -> None:
-    score = compose("folk, 84 BPM", "[Verse, 20 s]\n[Chorus, 20 s]", 3, 40)
-    assert score.tempo_bpm == 84
-    assert 40 - 60 / 84 * 4 < timeline(parse(write(score))).duration <= 40
-
-
 def test_the_outline_tells_what_will_be_composed() -> None:
     told = outline("folk", LYRICS, 360)
     played = timeline(parse(write(compose("folk", LYRICS, 3, 360))))
