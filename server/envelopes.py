@@ -7,21 +7,24 @@
 A client that goes astray, since its base_url is wrong, is answered as at the path that it meant.
 """
 
-from collections.abc import Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
+from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Final
 
 from starlette.types import Scope
 
-from engine.errors import InvalidRequest, ScoreError, UnknownModel
+from engine.errors import EngineError, InvalidRequest, ScoreError, UnknownModel
 from server.connection import ACCEPTED_JOB
 from server.errors import (
     INTERNAL_CODE,
     RETRY_AFTER_SECONDS,
     Answer,
     BodyTooLarge,
+    DeadlineExceeded,
     HeadersTooLarge,
     InvalidJson,
+    JobFailed,
     MalformedRequest,
     MethodNotAllowed,
     RangeNotSatisfiable,
@@ -30,7 +33,9 @@ from server.errors import (
     meant_path,
     sentence_of,
 )
+from server.jobs.errors import JobError
 from storage.entry import JSON
+from storage.errors import StorageError
 
 SHORT_OF_MEMORY_MESSAGE: Final = "There was not enough memory to answer this; send less, or try again later."
 JOB_HEADER: Final = "X-Yue2-Job-Id"
@@ -155,6 +160,25 @@ def error_event(error: BaseException, scope: Scope) -> dict[str, JSON]:
     path, request_id = scope["path"], str(state.get("request_id", ""))
     _, _, body = error_body(error, request_id, path, str(state.get(ACCEPTED_JOB, "")))
     return {"type": "error", "error": body["error"]}
+
+
+async def ending_with_error(
+    events: AsyncGenerator[bytes, None], scope: Scope, written: Callable[[Mapping[str, JSON]], bytes]
+) -> AsyncGenerator[bytes, None]:
+    """The events, closed at the end. Where their job fails after the first of them, a last one tells of it.
+
+    Before that the error is raised: its status can still tell. `written` makes an event of JSON.
+    """
+    is_open = False
+    try:
+        async with aclosing(events):
+            async for event in events:
+                is_open = True
+                yield event
+    except (JobFailed, DeadlineExceeded, EngineError, JobError, StorageError) as error:
+        if not is_open:
+            raise
+        yield written(error_event(error, scope))
 
 
 def _is_below(path: str, prefix: str) -> bool:

@@ -87,6 +87,20 @@ class Call:
         await self._until(self._tail.has_begun)
         return self._tail.follows
 
+    async def ends_within(self, seconds: float) -> bool:
+        """Whether the job is done so soon, and before the deadline, which ends nothing here.
+
+        Raises JobFailed, JobCancelled, ClientDisconnect.
+        """
+        soon = asyncio.get_running_loop().time() + seconds
+        try:
+            await self._wait(
+                lambda: self._book.is_done(self.job_id, self._owner), min(soon, self._deadline.at)
+            )
+        except TimeoutError:
+            return False
+        return True
+
     async def slices(self, part: Part | None = None) -> AsyncGenerator[bytes | memoryview, None]:
         """A part, in pieces of at most 1 MiB; what is followed unless another is named.
 
@@ -142,13 +156,17 @@ class Call:
     async def _until(self, is_reached: Callable[[], bool]) -> None:
         """Wait for that, as long as the call may. What was reached is reached, however late."""
         try:
-            async with asyncio.timeout_at(self._deadline.at):
-                while not is_reached():
-                    await self._news()
+            await self._wait(is_reached, self._deadline.at)
         except TimeoutError:
             # Told with the job's id, so that the client may come for it whenever it likes.
             self._attendance.answered(self.job_id)
             raise DeadlineExceeded(self.job_id, self._deadline.seconds) from None
+
+    async def _wait(self, is_reached: Callable[[], bool], until: float) -> None:
+        """Wait for that until a time of the loop's; TimeoutError."""
+        async with asyncio.timeout_at(until):
+            while not is_reached():
+                await self._news()
 
     async def _news(self) -> None:
         """The job's next change, or one since it was looked at. Raises ClientDisconnect."""

@@ -1,7 +1,6 @@
 """`POST /v1/audio/speech`, as OpenAI's clients call it: text into audio that is sent while it is made."""
 
-import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from functools import partial
 from typing import Final
@@ -17,13 +16,10 @@ from server.calls.synchronous import SynchronousCalls
 from server.compatible.speaking import Speaking
 from server.compatible.speech import SpeechCall, read_speech_call
 from server.compatible.speech_events import Deltas, done, event_of
-from server.envelopes import error_event
-from server.errors import EdgeError
+from server.envelopes import ending_with_error
 from server.following import FOLLOW_HEADERS
-from server.jobs.errors import JobError
 from server.responses import EVENT_HEADERS, Chunks
 from storage.entry import Entry, Part
-from storage.errors import StorageError
 
 PATH: Final = "/v1/audio/speech"
 # What a client that keeps all of it gains from a little patience is a file whose head tells its length.
@@ -51,10 +47,11 @@ async def _answer(scope: Scope, call: Call, asked: SpeechCall) -> Response:
     """The audio from its first sentence on, or from its file where all is stored; as events where those are asked for."""
     is_growing = await call.begun()
     if is_growing and asked.stream_format == "audio" and _keeps_all(Headers(scope=scope)):
-        is_growing = not await _ends_within(call, WHOLE_SECONDS)
+        is_growing = not await call.ends_within(WHOLE_SECONDS)
     part = None if is_growing else _audio(await call.finished())
     if asked.stream_format == "sse":
-        return Chunks(_events(scope, call, part, len(asked.input)), EVENT_HEADERS)
+        events = _events(call, part, len(asked.input))
+        return Chunks(ending_with_error(events, scope, event_of), EVENT_HEADERS)
     if is_growing:
         return Chunks(call.slices(), {"Content-Type": asked.form.content_type, **FOLLOW_HEADERS})
     return await call.result(part)
@@ -69,31 +66,14 @@ def _keeps_all(headers: Headers) -> bool:
     return is_python and headers.get("x-stainless-raw-response") != "stream"
 
 
-async def _ends_within(call: Call, seconds: float) -> bool:
-    """Whether the job is done so soon. Raises as `Call.finished`."""
-    try:
-        async with asyncio.timeout(seconds):
-            await call.finished()
-    except TimeoutError:
-        return False
-    return True
-
-
-async def _events(scope: Scope, call: Call, part: Part | None, characters: int) -> AsyncIterator[bytes]:
-    """Deltas, while the audio is made where no part is named, and the last event once the job is done.
-
-    After a failure on the way comes an event that tells it, and nothing more.
-    """
+async def _events(call: Call, part: Part | None, characters: int) -> AsyncGenerator[bytes, None]:
+    """Deltas, while the audio is made where no part is named, and the last event once the job is done."""
     deltas = Deltas()
-    try:
-        async with aclosing(call.slices(part)) as slices:
-            async for audio in slices:
-                for event in deltas.of(audio):
-                    yield event
-        seconds = _audio(await call.finished()).seconds
-    except (EdgeError, JobError, StorageError) as error:
-        yield event_of(error_event(error, scope))
-        return
+    async with aclosing(call.slices(part)) as slices:
+        async for audio in slices:
+            for event in deltas.of(audio):
+                yield event
+    seconds = _audio(await call.finished()).seconds
     if rest := deltas.rest():
         yield rest
     yield done(characters, seconds or 0.0)

@@ -8,7 +8,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from engine.errors import EngineError, InvalidRequest
+from engine.errors import InvalidRequest
 from engine.transcription_model import TranscriptAnswer
 from server.calls.call import Call
 from server.calls.synchronous import Sent, SynchronousCalls
@@ -30,15 +30,14 @@ from server.compatible.transcription import (
     TranscriptionCall,
     read_transcription_call,
 )
-from server.envelopes import error_event
-from server.errors import DeadlineExceeded, JobFailed
-from server.jobs.errors import JobError
+from server.envelopes import ending_with_error
+from server.errors import JobFailed
 from server.limits import MAX_BODY_BYTES, Limits
 from server.responses import EVENT_HEADERS, Chunks, json_response
 from server.transcription_operations import TRANSCRIPT_PART
 from server.uploads import read_loose_form
 from storage.entry import Entry, Part
-from storage.errors import NotStored, StorageError
+from storage.errors import NotStored
 
 TRANSCRIPTIONS: Final = "/v1/audio/transcriptions"
 TRANSLATIONS: Final = "/v1/audio/translations"
@@ -86,28 +85,13 @@ class OpenaiTranscriptionRoutes:
         with _blaming_the_file():
             if asked.stream:
                 is_growing = await call.begun()
-                return Chunks(self._events(request, asked, call, is_growing), EVENT_HEADERS)
+                events = _blamed(self._told(asked, call, is_growing))
+                return Chunks(ending_with_error(events, request.scope, event_of), EVENT_HEADERS)
             entry = await call.finished()
         if asked.response_format in ("srt", "vtt"):
             return await call.result(_part(entry, asked.response_format))
         raw = await _raw(call)
         return await self._limits.run(lambda: _shaped(raw, asked))
-
-    async def _events(
-        self, request: Request, asked: TranscriptionCall, call: Call, is_growing: bool
-    ) -> AsyncGenerator[bytes, None]:
-        """As `_told`; an error on the way is the last event."""
-        is_open = False
-        try:
-            with _blaming_the_file():
-                async with aclosing(self._told(asked, call, is_growing)) as told:
-                    async for piece in told:
-                        is_open = True
-                        yield piece
-        except (JobFailed, DeadlineExceeded, EngineError, JobError, StorageError) as error:
-            if not is_open:  # nothing has been sent: its status can still tell of it
-                raise
-            yield event_of(error_event(error, request.scope))
 
     async def _told(
         self, asked: TranscriptionCall, call: Call, is_growing: bool
@@ -123,6 +107,14 @@ class OpenaiTranscriptionRoutes:
             for segment in transcript.segments:
                 yield delta(segment)
         yield done(transcript, asked)
+
+
+async def _blamed(events: AsyncGenerator[bytes, None]) -> AsyncGenerator[bytes, None]:
+    """The events, whose making may find the file unfit."""
+    with _blaming_the_file():
+        async with aclosing(events):
+            async for event in events:
+                yield event
 
 
 async def _raw(call: Call) -> bytes:

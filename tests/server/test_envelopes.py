@@ -1,6 +1,8 @@
 """Errors as the native API, OpenAI and ElevenLabs write them down."""
 
+import asyncio
 import inspect
+from collections.abc import AsyncGenerator
 from typing import Any
 
 import pytest
@@ -8,7 +10,7 @@ from starlette.types import Scope
 
 from engine import errors as engine
 from server import errors as edge
-from server.envelopes import error_body, error_event
+from server.envelopes import ending_with_error, error_body, error_event
 from server.errors import ANSWERS, JobFailed, answer_for, job_outcome
 from server.jobs import errors as jobs
 from storage import errors as storage
@@ -255,3 +257,40 @@ def test_a_running_stream_ends_with_the_same_object() -> None:
     assert "abc123" in str(
         error_event(ValueError("secret"), {"path": SPEECH, "state": {"request_id": "abc123"}})
     )
+
+
+@pytest.mark.parametrize("error", [JobFailed("engine_error", "It failed."), jobs.JobCancelled()])
+@pytest.mark.parametrize("sent", [0, 2])
+def test_events_end_with_an_error_only_where_one_was_sent(error: Exception, sent: int) -> None:
+    scope: Scope = {"path": SPEECH, "state": {"request_id": "abc123"}}
+    closed: list[bool] = []
+
+    async def events() -> AsyncGenerator[bytes, None]:
+        try:
+            for _ in range(sent):
+                yield b"event"
+            raise error
+        finally:
+            closed.append(True)
+
+    async def heard() -> list[bytes]:
+        return [event async for event in ending_with_error(events(), scope, lambda told: repr(told).encode())]
+
+    if sent:
+        assert asyncio.run(heard()) == [b"event", b"event", repr(error_event(error, scope)).encode()]
+    else:
+        with pytest.raises(type(error)):
+            asyncio.run(heard())
+    assert closed == [True]
+
+
+def test_what_is_no_failure_of_the_job_is_no_event() -> None:
+    async def heard() -> list[bytes]:
+        async def events() -> AsyncGenerator[bytes, None]:
+            yield b"event"
+            raise edge.ClientStalled(15)
+
+        return [event async for event in ending_with_error(events(), {}, lambda told: b"")]
+
+    with pytest.raises(edge.ClientStalled):
+        asyncio.run(heard())

@@ -7,14 +7,14 @@ import pytest
 from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 
-from server.calls.call import Call
+from server.calls.call import Call, Deadline
 from server.errors import JobFailed
 from server.jobs.errors import JobCancelled
 from server.responses import Chunks, json_response
 from storage.entry import Entry, Part
 from storage.errors import EntryExpired, NotStored
 from tests.server.calls.caller import Client, Studio
-from tests.server.maker import AUDIO, REPLAY, Maker
+from tests.server.maker import AUDIO, PATIENCE_SECONDS, REPLAY, Maker
 
 Answer = Callable[[Call], Awaitable[Response]]
 
@@ -131,6 +131,48 @@ def test_of_a_job_that_cannot_be_followed_the_end_is_waited_for(studio: Studio) 
 
     client = answered(studio, Maker(followed=""), answer)
     assert (begun, client.body, client.ended_properly) == ([False], b"all of it", True)
+
+
+@pytest.mark.parametrize("deadline", [0.0, float("inf")])
+def test_it_can_be_asked_whether_the_job_ends_soon_and_no_deadline_ends_that(
+    studio: Studio, maker: Maker, deadline: float
+) -> None:
+    told: list[bool] = []
+
+    async def answer(call: Call) -> Response:
+        assert await call.begun()
+        call._deadline = Deadline(at=deadline, seconds=30.0)
+        # Beyond the deadline it is not waited for, else as long as is said.
+        told.append(await call.ends_within(PATIENCE_SECONDS if deadline == 0 else 0.001))
+        maker.finish()
+        call._deadline = Deadline(at=float("inf"), seconds=30.0)
+        told.append(await call.ends_within(PATIENCE_SECONDS))
+        return Chunks(call.slices(), {"Content-Type": AUDIO})
+
+    async def test() -> None:
+        client = Client(studio, maker, answer=answer)
+        await studio.call(lambda: maker.offer(b"all of it"))
+        await client.end()
+        assert (client.body, told) == (b"all of it", [False, True])
+
+    studio.run(test)
+
+
+def test_whoever_asks_whether_it_ends_soon_is_told_how_it_failed(studio: Studio, maker: Maker) -> None:
+    async def answer(call: Call) -> Response:
+        assert await call.begun()
+        maker.fail(MemoryError())
+        with pytest.raises(JobFailed):
+            await call.ends_within(PATIENCE_SECONDS)
+        return Response(b"failed")
+
+    async def test() -> None:
+        client = Client(studio, maker, answer=answer)
+        await studio.call(lambda: maker.offer(b"a part"))
+        await client.end()
+        assert client.body == b"failed"
+
+    studio.run(test)
 
 
 def test_an_empty_body_is_an_empty_answer(studio: Studio, maker: Maker) -> None:

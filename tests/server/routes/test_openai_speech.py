@@ -2,14 +2,17 @@
 
 import base64
 import json
-from collections.abc import Iterator
+from collections.abc import AsyncGenerator, Iterator
 from typing import Any
 
 import pytest
 
 from engine.catalogue import Catalogue
 from engine.errors import CheckpointError
+from server.calls.call import Call
 from server.compatible.speaking import NOT_FOLLOWED
+from server.errors import JobFailed
+from storage.entry import Part
 from tests.server.product import Product, product
 from tests.server.sound_doubles import SpeechDouble
 from tests.server.yue2_double import Yue2Double
@@ -150,7 +153,6 @@ def test_what_is_not_followed_is_told_by_the_job(server: Product) -> None:
     [
         ({"input": None}, 400, "missing_required_parameter", "input"),
         ({"input": " \n"}, 400, "missing_required_parameter", "input"),
-        ({"model": None}, 400, "missing_required_parameter", "model"),
         ({"input": 3}, 400, "invalid_value", "input"),
         ({"input": "x" * 100_001}, 400, "invalid_value", "input"),
         ({"voice": "nobody"}, 400, "invalid_value", "voice"),
@@ -240,3 +242,17 @@ def test_speech_that_fails_before_a_sentence_is_an_error(server: Product, voice:
         assert error["message"] == "The voice's file is damaged; fetch it again."
         assert answer.headers["x-should-retry"] == "false"
         assert answer.headers["x-yue2-job-id"] == error["job_id"]
+
+
+def test_events_whose_job_fails_before_the_first_of_them_are_an_error(
+    server: Product, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def failing(call: Call, part: Part | None = None) -> AsyncGenerator[bytes, None]:
+        raise JobFailed("engine_error", "The voice's file is damaged; fetch it again.")
+        yield b""
+
+    monkeypatch.setattr(Call, "slices", failing)
+    answer = server.client.post(URL, json=CALL | {"stream_format": "sse"})
+    assert (answer.status_code, answer.headers["x-should-retry"]) == (500, "false")
+    assert answer.json()["error"]["message"] == "The voice's file is damaged; fetch it again."
+    server.finish(answer.headers["x-yue2-job-id"])

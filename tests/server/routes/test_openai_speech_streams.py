@@ -15,6 +15,7 @@ from starlette.types import Receive, Scope, Send
 from engine.catalogue import Catalogue
 from engine.errors import CheckpointError
 from server.app import build_app
+from server.calls.call import Call
 from server.log_ring import LogRing
 from server.parts import Parts, assemble
 from server.protocol import protocol_class
@@ -168,6 +169,24 @@ def test_a_client_for_python_waits_no_longer_than_a_moment_for_the_whole(
         between.open()
         assert len(heard + b"".join(pieces)) == ALL
     assert "content-length" not in answer.headers
+
+
+def test_the_whole_is_waited_for_two_seconds_and_sent_as_it_is_made_where_that_does_not_do(
+    server: httpx2.Client, between: Between, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waited: list[float] = []
+
+    async def never(call: Call, seconds: float) -> bool:
+        waited.append(seconds)
+        return False
+
+    monkeypatch.setattr(Call, "ends_within", never)
+    with server.stream("POST", URL, json=CALL, headers=PYTHON) as answer:
+        pieces = answer.iter_raw()
+        heard = next(pieces)
+        between.open()
+        assert len(heard + b"".join(pieces)) == ALL
+    assert (answer.status_code, waited) == (200, [2.0])
 
 
 def test_a_client_that_goes_leaves_its_place_at_once(tmp_path: Path, between: Between) -> None:
