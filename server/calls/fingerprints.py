@@ -20,6 +20,11 @@ def fingerprint(owner: str, method: str, path_and_query: str, sent: Iterable[byt
     return digest.hexdigest()
 
 
+def look(owner: str, method: str, path_and_query: str, declared_length: str) -> str:
+    """The same over what is known of a request before its body is read."""
+    return fingerprint(owner, method, path_and_query, (b"not read", declared_length.encode(errors="replace")))
+
+
 def attempts_before(headers: Mapping[str, str]) -> int:
     """How often the client has tried this call before; 0 where it does not say."""
     count = headers.get(RETRY_COUNT_HEADER, "").strip()

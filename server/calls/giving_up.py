@@ -12,12 +12,15 @@ _log = logging.getLogger(__name__)
 
 
 def giving_up(book: JobBook, limits: Limits, recent: RecentCalls) -> Abandon:
-    """Cancels the job, as a user would, unless it has ended; a late retry of its call then makes a new one."""
+    """Cancels the job, as a user would, unless it has ended; a late retry of its call then makes a new one.
+
+    A job that is done before it has heeded that keeps its call and its key.
+    """
 
     def give_up(job_id: str, owner: str) -> Coroutine[None, None, None]:
         if not book.is_live(job_id, owner):
             return _nothing()
-        recent.forget(job_id)
+        recent.give_up(job_id)
         was_waiting = book.give_up(job_id, owner)
         _log.info("job %s… was given up, since its client has gone", job_id[:6])
         return record(job_id) if was_waiting else _nothing()

@@ -6,15 +6,23 @@ from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from typing import Final
 
+from server.calls.repetition import Attempt
+from server.calls.turned_away import TurnedAway
+
 MEMORY_SECONDS: Final = 15 * 60.0
 MOST_CALLS: Final = 4096
 
 
 @dataclass(slots=True)
-class _Remembered:
+class Remembered:
+    """A call: its job, the attempt that made it, whether it was answered in full, whether it was given up."""
+
     job_id: str
+    maker: Attempt
     seen_at: float  # monotonic seconds at which an attempt was last there
     attempts: int = 0  # that are there now
+    is_answered: bool = False
+    is_given_up: bool = False
 
 
 @dataclass(slots=True)
@@ -26,8 +34,8 @@ class _Claim:
 class RecentCalls:
     """Calls by their fingerprints: the job of each, for 15 minutes after its last attempt has ended.
 
-    Owner of that memory, of at most `most` calls, those longest ago forgotten first, and of one lock for each
-    fingerprint that is being looked up. Lives on the event loop.
+    Owner of that memory, of at most `most` calls, those longest ago forgotten first, of one lock for each fingerprint
+    that is being looked up, of the numbers of requests and of `turned_away`. Lives on the event loop.
     """
 
     def __init__(
@@ -36,11 +44,18 @@ class RecentCalls:
         self._monotonic = monotonic
         self._seconds = seconds
         self._most = most
-        self._calls: dict[str, _Remembered] = {}
+        self._calls: dict[str, Remembered] = {}
+        self._came = 0
+        self.turned_away: Final = TurnedAway(monotonic, seconds, most)
         self._claims: dict[str, _Claim] = {}
 
     def __len__(self) -> int:
         return len(self._calls)
+
+    def come(self) -> int:
+        """The number of a request that has come."""
+        self._came += 1
+        return self._came
 
     @asynccontextmanager
     async def claimed(self, fingerprint: str) -> AsyncIterator[None]:
@@ -55,18 +70,22 @@ class RecentCalls:
             if not claim.users:
                 del self._claims[fingerprint]
 
-    def find(self, fingerprint: str) -> str | None:
-        """The job of the call, None where there is none or it was too long ago."""
+    def find(self, fingerprint: str) -> Remembered | None:
+        """The latest call that sent this, None where there is none or it was too long ago."""
         call = self._calls.get(fingerprint)
-        if call is None or not self._is_young(call):
-            return None
-        return call.job_id
+        return call if call is not None and self._is_young(call) else None
 
-    def remember(self, fingerprint: str, job_id: str) -> None:
-        """The call has made this job; an earlier one's is forgotten."""
+    def remember(self, fingerprint: str, job_id: str, maker: Attempt) -> None:
+        """This attempt has made this job; an earlier call's is forgotten."""
         self._calls.pop(fingerprint, None)
-        self._calls[fingerprint] = _Remembered(job_id, self._monotonic())
+        self._calls[fingerprint] = Remembered(job_id, maker, self._monotonic())
         self._make_room()
+
+    def answered(self, fingerprint: str, job_id: str) -> None:
+        """An attempt at the call was answered in full."""
+        call = self._calls.get(fingerprint)
+        if call is not None and call.job_id == job_id:
+            call.is_answered = True
 
     @contextmanager
     def attempt(self, fingerprint: str, job_id: str) -> Iterator[None]:
@@ -81,17 +100,17 @@ class RecentCalls:
         finally:
             call.attempts -= 1
             call.seen_at = self._monotonic()
-            if (
-                self._calls.get(fingerprint) is call
-            ):  # to the end of the line, which is in the order of these times
+            # To the end of the line, which is in the order of these times.
+            if self._calls.get(fingerprint) is call:
                 self._calls[fingerprint] = self._calls.pop(fingerprint)
 
-    def forget(self, job_id: str) -> None:
-        """The job was given up: a later attempt makes a new one."""
-        for fingerprint in [name for name, call in self._calls.items() if call.job_id == job_id]:
-            del self._calls[fingerprint]
+    def give_up(self, job_id: str) -> None:
+        """The job was given up: a later attempt makes a new one, unless it was done all the same."""
+        for call in self._calls.values():
+            if call.job_id == job_id:
+                call.is_given_up = True
 
-    def _is_young(self, call: _Remembered) -> bool:
+    def _is_young(self, call: Remembered) -> bool:
         return call.attempts > 0 or self._monotonic() - call.seen_at <= self._seconds
 
     def _make_room(self) -> None:

@@ -9,11 +9,12 @@ from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack, ExitStack, nullcontext
 from dataclasses import dataclass
 from functools import partial
+from types import TracebackType
 from typing import TypeVar
 
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
-from starlette.types import Message, Receive, Scope, Send
+from starlette.types import Receive, Scope, Send
 
 from server.admission import Gate, check_idempotency_key
 from server.bodies import (
@@ -26,21 +27,23 @@ from server.bodies import (
 )
 from server.calls.call import Call, Deadline, Surroundings
 from server.calls.deadline import ANNOUNCED_IN, patience
-from server.calls.fingerprints import attempts_before, fingerprint
+from server.calls.exchange import CallExchange
+from server.calls.fingerprints import fingerprint
 from server.calls.places import Place, Places
 from server.calls.recent import RecentCalls
-from server.connection import ACCEPTED_JOB
+from server.calls.repetition import Relation, relation
 from server.errors import TooManySynchronous
 from server.limits import MAX_JSON_BYTES
 from server.responses import Presence
 from server.submission import Prepare
 from server.watch import Watch
 from server.work import Prepared
-from storage.entry import JSON
+from storage.entry import JSON, EntryState
 from storage.errors import EntryExpired, UnknownEntry
 
 Asked = TypeVar("Asked")
 Answer = Callable[[Call], Awaitable[Response]]
+Channels = tuple[Scope, Receive, Send]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,17 +61,6 @@ class Sent:
 
 Read = Callable[[ExitStack], Awaitable[Sent]]
 """Reads a body; what it has to hold until the job is accepted goes on the stack."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Attempt:
-    """One request of a call, as its headers tell of it."""
-
-    request: Request
-    owner: str
-    key: str
-    is_retry: bool
-    input_bytes: int
 
 
 class SynchronousCalls:
@@ -115,169 +107,172 @@ class SynchronousCalls:
         return await self.answer(request, MAX_JSON_BYTES, read_body)
 
     async def _serve(
-        self, request: Request, max_bytes: int, read: Read, input_bytes: int, exchange: "_Exchange"
+        self, request: Request, max_bytes: int, read: Read, input_bytes: int, channels: Channels
     ) -> None:
         """One request from its headers to the last byte of its answer."""
         deadline = self._deadline(request)
-        with self._gate.counted():
-            attempt = self._refuse_early(request, max_bytes, input_bytes)
+        exchange = CallExchange(request, self._recent.come(), input_bytes, *channels)
         async with AsyncExitStack() as stack:
+            stack.callback(self._note_what_came_to_nothing, exchange)
             with self._gate.counted():
-                client, accepted = await self._accepted(attempt, read, exchange, stack)
-            stack.callback(self._leave, accepted.job_id, attempt.owner, exchange)
-            changed = stack.enter_context(self._watch.subscribe(accepted.job_id))
+                self._refuse_early(exchange, max_bytes)
+                client, place, answer = await self._accepted(exchange, read, stack)
+            stack.push(partial(self._leave, exchange, place))
+            changed = stack.enter_context(self._watch.subscribe(place.job_id))
             client.when_gone(changed.set)
-            call = Call(accepted.job_id, request, client, changed, deadline, self._around, stack)
+            call = Call(place.job_id, request, client, changed, deadline, self._around, stack)
             try:
-                response = await accepted.answer(call)
+                response = await answer(call)
                 await response(exchange.scope, client.receive, exchange.send)
             except ClientDisconnect:
                 # Where a later attempt has taken its place, the client of this one may still be there to be told.
-                if not accepted.place.is_lost:
+                if not place.is_lost:
                     raise
-            if accepted.place.is_lost and not exchange.is_complete:
+            if place.is_lost and not exchange.is_complete:
                 raise TooManySynchronous(self._limits.synchronous.what, self._limits.synchronous.total)
 
-    def _leave(self, job_id: str, owner: str, exchange: "_Exchange") -> None:
-        """Leave nothing to be given up where all is answered, or the job has ended."""
-        if exchange.is_complete or not self._book.is_live(job_id, owner):
-            self._attendance.answered(job_id)
+    def _note_what_came_to_nothing(self, exchange: CallExchange) -> None:
+        """A first attempt that got no job: its retry is none of an earlier call that sent the same."""
+        if not (exchange.job_id or exchange.key or exchange.attempt.is_retry):
+            self._recent.turned_away.note(exchange.mark or exchange.look, exchange.attempt.number)
+
+    def _leave(
+        self,
+        exchange: CallExchange,
+        place: Place,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Leave nothing to be given up where the job has ended, or the client is told of it by an error."""
+        if exchange.is_complete:
+            self._recent.answered(exchange.mark, place.job_id)
+        is_told = isinstance(error, Exception) and not isinstance(error, ClientDisconnect)
+        is_told = is_told and not (exchange.has_begun or place.is_lost)
+        if is_told or not self._book.is_live(place.job_id, exchange.owner):
+            self._attendance.answered(place.job_id)
 
     def _deadline(self, request: Request) -> Deadline:
         seconds = patience(self._deadline_seconds, *(request.headers.get(name) for name in ANNOUNCED_IN))
         return Deadline(asyncio.get_running_loop().time() + seconds, seconds)
 
-    def _refuse_early(self, request: Request, max_bytes: int, input_bytes: int) -> _Attempt:
+    def _refuse_early(self, exchange: CallExchange, max_bytes: int) -> None:
         """Refuse what there is no room for, before its body is read; a retry may have its job already, and passes."""
-        owner, sent_key = request.state.owner, request.headers.get("idempotency-key")
-        check_declared_size(request.headers, max_bytes)
-        is_retry = attempts_before(request.headers) > 0
-        if not (is_retry or self._gate.job_of_key(owner, sent_key or "")):
+        headers = exchange.request.headers
+        check_declared_size(headers, max_bytes)
+        if not (exchange.attempt.is_retry or self._gate.job_of_key(exchange.owner, exchange.key)):
+            self._gate.check(exchange.owner, "", exchange.input_bytes)
             self._places.check()
-            self._gate.check(owner, "", input_bytes)
-        return _Attempt(request, owner, check_idempotency_key(sent_key), is_retry, input_bytes)
+        check_idempotency_key(headers.get("idempotency-key"))
 
     async def _accepted(
-        self, attempt: _Attempt, read: Read, exchange: "_Exchange", stack: AsyncExitStack
-    ) -> tuple[Presence, "_Accepted"]:
-        """The client, and the call once it has a job and a place; both stay on the stack, the body does not."""
+        self, exchange: CallExchange, read: Read, stack: AsyncExitStack
+    ) -> tuple[Presence, Place, Answer]:
+        """The client, and the place with its job; both stay on the stack, the body does not."""
         with ExitStack() as held:
             sent = await read(held)
             client = Presence(exchange.receive)
             stack.callback(client.close)
-            accept = self._accept_keyed if attempt.key else self._accept_marked
-            place = await accept(attempt, sent, client, stack)
-        place.on_loss = client.end
-        exchange.scope["state"][ACCEPTED_JOB] = place.job_id
-        return client, _Accepted(place.job_id, place, sent.answer)
+            accept = self._accept_keyed if exchange.key else self._accept_marked
+            place = await accept(exchange, sent, client, stack)
+
+        def lose() -> None:
+            exchange.cut()
+            client.end()
+
+        place.on_loss = lose
+        exchange.accept(place.job_id)
+        return client, place, sent.answer
 
     async def _accept_marked(
-        self, attempt: _Attempt, sent: Sent, client: Presence, stack: AsyncExitStack
+        self, exchange: CallExchange, sent: Sent, client: Presence, stack: AsyncExitStack
     ) -> Place:
         """Find the job of a retry by what it sent, or make one."""
-        mark = await self._fingerprint(attempt, sent)
+        mark = exchange.mark = await self._fingerprint(exchange, sent)
         async with self._recent.claimed(mark):
-            known = self._known(mark, attempt)
+            known, is_sure = self._known(exchange)
             if known:
                 stack.enter_context(self._attendance.attend(known))
-                place = stack.enter_context(self._places.taken(known))
+                # Who only may be a retry takes nobody's place.
+                place = stack.enter_context(self._places.taken(known if is_sure else ""))
                 place.job_id = known
             else:
                 place = stack.enter_context(self._places.taken())
-                await self._admit(attempt, sent, client, place, stack)
-                self._recent.remember(mark, place.job_id)
+                await self._admit(exchange, sent, client, place, stack)
+                self._recent.remember(mark, place.job_id, exchange.attempt)
             stack.enter_context(self._recent.attempt(mark, place.job_id))
         return place
 
     async def _accept_keyed(
-        self, attempt: _Attempt, sent: Sent, client: Presence, stack: AsyncExitStack
+        self, exchange: CallExchange, sent: Sent, client: Presence, stack: AsyncExitStack
     ) -> Place:
         """Find the job of the key, or make one; of a known key, that it asks for the same is checked too."""
-        known = self._gate.job_of_key(attempt.owner, attempt.key)
+        known = self._gate.job_of_key(exchange.owner, exchange.key)
         if known:
             stack.enter_context(self._attendance.attend(known))
-        place = stack.enter_context(self._places.taken(known if attempt.is_retry else ""))
-        await self._admit(attempt, sent, client, place, stack)
+        place = stack.enter_context(self._places.taken(known if exchange.attempt.is_retry else ""))
+        await self._admit(exchange, sent, client, place, stack)
         return place
 
-    def _known(self, mark: str, attempt: _Attempt) -> str:
-        """The job that a retry is to find; empty where there is none, or its result is there no more."""
-        job_id = self._recent.find(mark) if attempt.is_retry else None
-        if job_id is None:
-            return ""
+    def _known(self, exchange: CallExchange) -> tuple[str, bool]:
+        """The job that this is another attempt at, empty where there is none; whether it is surely a retry of that."""
+        call, attempt = self._recent.find(exchange.mark), exchange.attempt
+        if call is None:
+            return "", False
         try:
-            self._book.entry(job_id, attempt.owner)
+            state = self._book.entry(call.job_id, exchange.owner).state
         except (UnknownEntry, EntryExpired):
-            return ""
-        return job_id
+            return "", False
+        if call.is_given_up and state is not EntryState.STORED:
+            return "", False
+        turned_away = self._recent.turned_away.latest(exchange.mark, exchange.look)
+        is_over = call.is_answered or state is EntryState.ENDED
+        found = relation(attempt, call.maker, is_over=is_over, turned_away=turned_away)
+        if found is Relation.OTHER:
+            return "", False
+        return call.job_id, attempt.is_retry and found is Relation.SAME
 
     async def _admit(
-        self, attempt: _Attempt, sent: Sent, client: Presence, place: Place, stack: AsyncExitStack
+        self, exchange: CallExchange, sent: Sent, client: Presence, place: Place, stack: AsyncExitStack
     ) -> None:
         """Give the place its job, which the client attends from now on."""
 
         def checked() -> Prepared:
             # Again: others may have been faster while this one waited its turn.
-            self._gate.check(attempt.owner, attempt.key, attempt.input_bytes)
+            self._gate.check(exchange.owner, exchange.key, exchange.input_bytes)
             return sent.prepare()
 
         async with self._limits.preparing():
             _check_present(client)
             prepared = await self._limits.run(checked)
-        async with self._limits.keyed if attempt.key else nullcontext():
+        async with self._limits.keyed if exchange.key else nullcontext():
             _check_present(client)
-            admitted = await self._limits.run(lambda: self._gate.admit(prepared, attempt.owner, attempt.key))
+            admitted = await self._limits.run(
+                lambda: self._gate.admit(prepared, exchange.owner, exchange.key)
+            )
         place.job_id = admitted.job_id
         if admitted.queued is not None:
-            self._attendance.expect(admitted.job_id, attempt.owner)
+            self._attendance.expect(admitted.job_id, exchange.owner)
         stack.enter_context(self._attendance.attend(admitted.job_id))
 
-    async def _fingerprint(self, attempt: _Attempt, sent: Sent) -> str:
-        scope, marks = attempt.request.scope, sent.marks
-        path_and_query = f"{scope['path']}?{scope['query_string'].decode('latin-1')}"
-
+    async def _fingerprint(self, exchange: CallExchange, sent: Sent) -> str:
         def digest() -> str:
-            return fingerprint(attempt.owner, scope["method"], path_and_query, marks)
+            return fingerprint(*exchange.named, sent.marks)
 
-        is_large = sum(len(mark) for mark in marks) > INLINE_BYTES
+        is_large = sum(len(mark) for mark in sent.marks) > INLINE_BYTES
         return await self._limits.run(digest) if is_large else digest()
-
-
-@dataclass(frozen=True, slots=True)
-class _Accepted:
-    """A call with its job and its place."""
-
-    job_id: str
-    place: Place
-    answer: Answer
-
-
-@dataclass(slots=True)
-class _Exchange:
-    """The ASGI channels of one request; owner of whether its answer is all sent."""
-
-    scope: Scope
-    receive: Receive
-    forward: Send
-    is_complete: bool = False
-
-    async def send(self, message: Message) -> None:
-        """Pass a message on."""
-        await self.forward(message)
-        if message["type"] == "http.response.body" and not message.get("more_body", False):
-            self.is_complete = True
 
 
 class _Whole(Response):
     """A response that begins with reading the request."""
 
-    def __init__(self, serve: Callable[[_Exchange], Awaitable[None]]) -> None:
+    def __init__(self, serve: Callable[[Channels], Awaitable[None]]) -> None:
         super().__init__()
         self._serve = serve
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve the call. Raises what it is refused or fails with."""
-        await self._serve(_Exchange(scope, receive, send))
+        await self._serve((scope, receive, send))
 
 
 def _check_present(client: Presence) -> None:

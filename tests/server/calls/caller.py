@@ -133,6 +133,7 @@ class Client(Recorded):
         attempt: int = 0,
         headers: Mapping[str, str] | None = None,
         path: str = "/v1/audio/speech",
+        query: bytes = b"",
         owner: str = "",
         answer: Callable[[Call], Awaitable[Response]] = whole,
         upload: int = 0,
@@ -157,7 +158,7 @@ class Client(Recorded):
             "type": "http",
             "method": "POST",
             "path": path,
-            "query_string": b"",
+            "query_string": query,
             "headers": [(name.encode(), value.encode()) for name, value in sent.items()],
             "state": self.state,
         }

@@ -1,4 +1,7 @@
-"""Whatever clients do in whatever order: one job a call, given up exactly when everyone has left it alone."""
+"""Whatever clients do in whatever order: one job a call, given up exactly when everyone has left it alone.
+
+A retry finds its call, but that of an earlier one only while nobody can tell whose retry it is.
+"""
 
 import asyncio
 from collections.abc import Coroutine
@@ -10,6 +13,7 @@ from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, invaria
 
 from server.calls.attendance import Attendance
 from server.calls.recent import MEMORY_SECONDS, RecentCalls
+from server.calls.repetition import Attempt, Relation, relation
 from tests.server.calls.caller import FakeTimers
 
 CALLS = st.sampled_from(["f", "g", "h"])
@@ -18,8 +22,8 @@ CALLS = st.sampled_from(["f", "g", "h"])
 class CallsMachine(RuleBasedStateMachine):
     """Attempts at three calls come, retry, leave, are answered; handles are used; time passes; jobs end.
 
-    The model beside it: for each call the job that a retry should find and when an attempt was last there; for each
-    job who is there, and whether it may be given up.
+    The model beside it: for each call the job that a retry should find and when an attempt was last there, and whether
+    a later one was turned away; for each job who is there, and whether it may be given up.
     """
 
     attempts = Bundle("attempts")
@@ -37,11 +41,13 @@ class CallsMachine(RuleBasedStateMachine):
         self.found: dict[str, tuple[str, float]] = {}
         self.there: dict[str, int] = {}
         self.kept: set[str] = set()
+        self.answered: set[str] = set()
+        self.turned_away_at: dict[str, float] = {}  # since the call's job was made
 
     def abandon(self, job_id: str, owner: str) -> Coroutine[None, None, None]:
         assert owner == "me"
         if job_id in self.live:
-            self.recent.forget(job_id)
+            self.recent.give_up(job_id)
             self.live.discard(job_id)
             self.given_up.append(job_id)
         return self.recorded()
@@ -58,7 +64,18 @@ class CallsMachine(RuleBasedStateMachine):
         """The job that a retry of the call is to find."""
         job_id, seen_at = self.found.get(call, ("", 0.0))
         is_young = self.there.get(job_id, 0) > 0 or self.now - seen_at <= MEMORY_SECONDS
+        if job_id in self.answered and self.now - self.turned_away_at.get(call, -1e9) <= MEMORY_SECONDS:
+            return None
         return job_id if job_id and is_young else None
+
+    def known(self, call: str, attempt: Attempt) -> str | None:
+        """The job that it does find, by the rules that calls are told apart with."""
+        found = self.recent.find(call)
+        if found is None or found.is_given_up:
+            return None
+        latest = self.recent.turned_away.latest(call)
+        told = relation(attempt, found.maker, is_over=found.is_answered, turned_away=latest)
+        return None if told is Relation.OTHER else found.job_id
 
     def come(self, call: str, job_id: str) -> tuple[str, str, ExitStack]:
         block = ExitStack()
@@ -70,23 +87,31 @@ class CallsMachine(RuleBasedStateMachine):
     @rule(target=attempts, call=CALLS)
     def first(self, call: str) -> tuple[str, str, ExitStack]:
         """A call is made."""
-        return self.made(call)
+        return self.made(call, Attempt(self.recent.come(), is_retry=False))
 
-    def made(self, call: str) -> tuple[str, str, ExitStack]:
+    def made(self, call: str, attempt: Attempt) -> tuple[str, str, ExitStack]:
         self.drawn += 1
         job_id = f"job {self.drawn}"
         self.live.add(job_id)
         self.attendance.expect(job_id, "me")
-        self.recent.remember(call, job_id)
+        self.recent.remember(call, job_id, attempt)
+        self.turned_away_at.pop(call, None)
         self.found[call] = (job_id, self.now)
         return self.come(call, job_id)
 
     @rule(target=attempts, call=CALLS)
     def retry(self, call: str) -> tuple[str, str, ExitStack]:
         """A call is made again."""
-        job_id = self.recent.find(call)
+        attempt = Attempt(self.recent.come(), is_retry=True)
+        job_id = self.known(call, attempt)
         assert job_id == self.expected(call)
-        return self.made(call) if job_id is None else self.come(call, job_id)
+        return self.made(call, attempt) if job_id is None else self.come(call, job_id)
+
+    @rule(call=CALLS)
+    def turn_away(self, call: str) -> None:
+        """A new call that sends the same is refused."""
+        self.recent.turned_away.note(call, self.recent.come())
+        self.turned_away_at[call] = self.now
 
     @rule(attempt=consumes(attempts), is_answered=st.booleans())
     def leave(self, attempt: tuple[str, str, ExitStack], is_answered: bool) -> None:
@@ -94,7 +119,9 @@ class CallsMachine(RuleBasedStateMachine):
         call, job_id, block = attempt
         if is_answered:
             self.attendance.answered(job_id)
+            self.recent.answered(call, job_id)
             self.kept.add(job_id)
+            self.answered.add(job_id)
         block.close()
         self.there[job_id] -= 1
         if self.found.get(call, ("", 0.0))[0] == job_id:

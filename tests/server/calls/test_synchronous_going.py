@@ -8,6 +8,7 @@ from starlette.responses import Response
 from starlette.types import Message
 
 from server.calls.call import Call
+from server.errors import TooManyStreams
 from server.jobs.errors import JobCancelled
 from server.responses import Chunks
 from storage.store import Lease
@@ -88,6 +89,25 @@ def test_a_late_retry_of_what_was_given_up_makes_a_new_job(
         late_maker.finish()
         await late.end()
         assert (studio.status(job_id), studio.status(late.job_id)) == ("cancelled", "done")
+
+    studio.run(test)
+
+
+@pytest.mark.parametrize("is_lost", [False, True], ids=["told", "its client has gone"])
+def test_a_job_that_goes_on_after_its_client_was_told_of_an_error_is_kept(
+    studio: Studio, maker: Maker, is_lost: bool
+) -> None:
+    async def answer(call: Call) -> Response:
+        raise ClientDisconnect if is_lost else TooManyStreams("requests being checked", 32)
+
+    async def test() -> None:
+        client = Client(studio, maker, answer=answer)
+        with pytest.raises((ClientDisconnect, TooManyStreams)):
+            await client.end()
+        assert len(studio.timers.pending) == is_lost
+        studio.attendance.use(client.job_id)
+        maker.finish()
+        await studio.ended(client.job_id)
 
     studio.run(test)
 

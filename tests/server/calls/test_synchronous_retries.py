@@ -1,21 +1,28 @@
 """All attempts at one call find one job, by what they send or by their Idempotency-Key."""
 
-from collections.abc import Callable
+import asyncio
+from collections.abc import Awaitable, Callable
 from contextlib import ExitStack
+from typing import Any
 
 import pytest
 from starlette.requests import ClientDisconnect
+from starlette.responses import Response
+from starlette.types import Message, Receive, Scope, Send
 
 from engine.errors import InvalidRequest
+from server.calls.call import Call
+from server.connection import ABORT
 from server.errors import (
     IdempotencyMismatch,
     JobFailed,
+    TooManyStreams,
     TooManySynchronous,
 )
 from server.jobs.errors import QueueFull
-from tests.server.calls.caller import Client, Studio, streamed
+from tests.server.calls.caller import Client, Studio, streamed, whole
 from tests.server.calls.conftest import MakeStudio
-from tests.server.maker import Maker
+from tests.server.maker import PATIENCE_SECONDS, Maker
 
 KEY = {"idempotency-key": "k"}
 
@@ -131,14 +138,155 @@ def test_a_retry_of_what_was_refused_is_refused_as_any_other(make_studio: MakeSt
     studio.run(test)
 
 
+async def done(studio: Studio, **sent: Any) -> Client:
+    """A call whose job ends at once."""
+    maker = Maker()
+    maker.finish()
+    client = Client(studio, maker, **sent)
+    await client.end()
+    return client
+
+
+@pytest.mark.parametrize("where", ["places", "queue", "turn", "body"])
+def test_the_retry_of_a_new_call_that_was_refused_makes_its_job(make_studio: MakeStudio, where: str) -> None:
+    """Though an earlier call, answered long ago, has sent the same."""
+    studio = make_studio(YUE2_QUEUE_LIMIT="1")
+
+    async def refused(there: ExitStack) -> Client:
+        if where == "places":
+            all_places(studio, there)
+        elif where == "turn":
+            for _ in range(studio.parts.limits.preparations.total):
+                there.enter_context(studio.parts.limits.preparations.slot())
+        client = Client(studio, Maker())
+        if where == "body":
+            client.read_error = ClientDisconnect()
+        elif where == "queue":
+            client.reading = asyncio.Event()
+            await client.started.wait()
+            other = Maker()
+            studio.parts.gate.admit(other.prepared(), "", "")
+            client.reading.set()
+            there.callback(other.finish)
+        return client
+
+    async def test() -> None:
+        old = await done(studio)
+        refusals = (TooManySynchronous, QueueFull, TooManyStreams, ClientDisconnect)
+        with ExitStack() as there, pytest.raises(refusals):
+            await (await refused(there)).end()
+        while studio.pending:
+            await studio.call(lambda: None)
+        new = await done(studio, attempt=1)
+        assert new.job_id not in ("", old.job_id)
+        again = await done(studio, attempt=2)  # it had not got all of it
+        assert again.job_id == new.job_id
+
+    studio.run(test)
+
+
+def test_what_was_refused_before_a_call_came_takes_no_retry_from_it(studio: Studio) -> None:
+    async def test() -> None:
+        with ExitStack() as there:
+            all_places(studio, there)
+            with pytest.raises(TooManySynchronous):
+                await Client(studio, Maker()).end()
+        first = await done(studio)
+        assert (await done(studio, attempt=1)).job_id == first.job_id
+
+    studio.run(test)
+
+
+def test_what_was_refused_of_another_length_takes_no_retry_from_a_call(studio: Studio) -> None:
+    async def test() -> None:
+        first = await done(studio, headers={"content-length": "10"})
+        with ExitStack() as there:
+            all_places(studio, there)
+            with pytest.raises(TooManySynchronous):
+                await Client(studio, Maker(), headers={"content-length": "11"}).end()
+        assert (await done(studio, attempt=1, headers={"content-length": "10"})).job_id == first.job_id
+
+    studio.run(test)
+
+
+def test_a_retry_of_what_is_not_answered_is_one_of_it_whatever_was_refused(
+    studio: Studio, maker: Maker
+) -> None:
+    async def test() -> None:
+        first = Client(studio, maker)
+        job_id = await first.accepted()
+        await first.leave()
+        with ExitStack() as there:
+            all_places(studio, there)
+            with pytest.raises(TooManySynchronous):
+                await Client(studio, Maker()).end()
+        retry = Client(studio, Maker(), attempt=1)
+        assert await retry.accepted() == job_id
+        maker.finish()
+        await retry.end()
+
+    studio.run(test)
+
+
+def test_a_retry_that_may_be_anothers_takes_nobodys_place(studio: Studio, maker: Maker) -> None:
+    async def test() -> None:
+        with ExitStack() as there:
+            all_places(studio, there, free=1)
+            first = Client(studio, maker)  # which waits
+            await first.accepted()
+            for attempt in (0, 1):  # the same asked anew, by someone whom there is no room for
+                with pytest.raises(TooManySynchronous):
+                    await Client(studio, Maker(), attempt=attempt).end()
+            assert not first.task.done()
+            maker.finish()
+            await first.end()
+            assert first.status == 200
+
+    studio.run(test)
+
+
+def test_after_a_refusal_the_retry_of_a_call_whose_job_failed_makes_its_own(
+    studio: Studio, maker: Maker
+) -> None:
+    async def test() -> None:
+        maker.fail(MemoryError())
+        with pytest.raises(JobFailed):
+            await Client(studio, maker).end()
+        with ExitStack() as there:
+            all_places(studio, there)
+            with pytest.raises(TooManySynchronous):
+                await Client(studio, Maker()).end()
+        assert (await done(studio, attempt=1)).status == 200
+
+    studio.run(test)
+
+
+def test_a_first_attempt_that_its_retry_has_overtaken_finds_its_job(studio: Studio, maker: Maker) -> None:
+    async def test() -> None:
+        slow = Client(studio, Maker())
+        slow.reading = asyncio.Event()
+        await slow.started.wait()
+        retry = Client(studio, maker, attempt=1)
+        job_id = await retry.accepted()
+        slow.reading.set()
+        assert await slow.accepted() == job_id
+        maker.finish()
+        await retry.end()
+        await slow.end()
+        assert studio.parts.queue.snapshot().completed == 1
+
+    studio.run(test)
+
+
 @pytest.mark.parametrize(
     "other",
     [
         lambda studio, maker: Client(studio, maker, attempt=1, body=b"other"),
+        lambda studio, maker: Client(studio, maker, attempt=1, query=b"output_format=pcm_48000"),
         lambda studio, maker: Client(studio, maker, attempt=1, path="/v1/music"),
         lambda studio, maker: Client(studio, maker, attempt=1, owner="else"),
     ],
-    ids=["body", "path", "owner"],
+    ids=["body", "query", "path", "owner"],
 )
 def test_a_retry_of_another_call_makes_its_own_job(
     studio: Studio, maker: Maker, other: Callable[[Studio, Maker], Client]
@@ -324,6 +472,74 @@ def test_an_attempt_that_was_being_sent_is_broken_off_for_its_retry(studio: Stud
             assert (first.ended_properly, retry.ended_properly) == (False, True)
 
     studio.run(test)
+
+
+@pytest.mark.parametrize("answer", [whole, streamed])
+def test_an_attempt_whose_client_reads_nothing_is_ended_at_once_for_its_retry(
+    studio: Studio, maker: Maker, answer: Callable[[Call], Awaitable[Response]]
+) -> None:
+    async def test() -> None:
+        ended, sending = asyncio.Event(), asyncio.Event()
+
+        async def stuck(message: Message) -> None:
+            if message["type"] == "http.response.body":
+                sending.set()
+                await ended.wait()
+
+        with ExitStack() as there:
+            all_places(studio, there, free=1)
+            first = Client(studio, maker, answer=answer)
+            first.on_send = stuck
+            first.state[ABORT] = ended.set  # as the protocol ends a connection: what waits to be sent goes on
+            await studio.call(lambda: maker.offer(bytes(3 << 20)))
+            if answer is whole:
+                maker.finish()
+            await asyncio.wait_for(sending.wait(), PATIENCE_SECONDS)
+            retry = Client(studio, Maker(), attempt=1, answer=answer)
+            with pytest.raises(TooManySynchronous):
+                await first.end()
+            assert (ended.is_set(), first.ended_properly, len(first.body)) == (True, False, 1 << 20)
+            if answer is streamed:
+                maker.finish()
+            await retry.end()
+            assert len(retry.body) == 3 << 20
+
+    studio.run(test)
+
+
+def test_a_lost_place_ends_nothing_that_was_all_sent(studio: Studio, maker: Maker) -> None:
+    async def test() -> None:
+        let, sent = asyncio.Event(), asyncio.Event()
+
+        async def answer(call: Call) -> Response:
+            return Lingering(await call.result(), sent, let)
+
+        with ExitStack() as there:
+            all_places(studio, there, free=1)
+            first = Client(studio, maker, answer=answer)
+            maker.finish()
+            await asyncio.wait_for(sent.wait(), PATIENCE_SECONDS)
+            retry = Client(studio, Maker(), attempt=1)
+            await retry.end()
+            let.set()
+            await first.end()
+            assert (first.ended_properly, retry.ended_properly) == (True, True)
+
+    studio.run(test)
+
+
+class Lingering(Response):
+    """An answer that is all sent and stays a while."""
+
+    def __init__(self, answer: Response, sent: asyncio.Event, let: asyncio.Event) -> None:
+        super().__init__()
+        self._answer, self._sent, self._let = answer, sent, let
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send, and stay."""
+        await self._answer(scope, receive, send)
+        self._sent.set()
+        await self._let.wait()
 
 
 def test_a_retry_that_finds_no_place_keeps_its_job(studio: Studio, maker: Maker) -> None:
