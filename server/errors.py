@@ -167,7 +167,7 @@ def _way(path: str) -> str:
             "http://127.0.0.1:8000/v1, and ElevenLabs' clients one without, such as http://127.0.0.1:8000"
         )
     if path.startswith("/v1/"):
-        return "below /v1 are the calls of OpenAI's and ElevenLabs' clients alone, and /openapi.json lists all there are"
+        return "below /v1 are the calls of OpenAI's and ElevenLabs' clients alone: leave it out for all others, which /openapi.json lists"
     return "/openapi.json lists what is"
 
 

@@ -5,7 +5,7 @@ from http import HTTPStatus
 from typing import TypeVar
 
 import httpx2
-from pydantic import BaseModel, ConfigDict, JsonValue, ValidationError
+from pydantic import BaseModel, ConfigDict, JsonValue, ValidationError, model_validator
 
 from server.client.errors import BadAnswer, ClientError, JobLost, Refused
 
@@ -65,7 +65,7 @@ class JobUpdate(BaseModel):
 
 
 class _Complaint(BaseModel):
-    """The body of every error answer."""
+    """The body of every error answer; below `/v1`, where nothing of this client's lies, it has OpenAI's shape."""
 
     model_config = ConfigDict(extra="ignore")
 
@@ -73,6 +73,14 @@ class _Complaint(BaseModel):
     code: str = ""
     field: str | None = None
     retry_after_seconds: float = 0.0
+
+    @model_validator(mode="before")
+    @classmethod
+    def _flattened(cls, body: object) -> object:
+        told = body.get("error") if isinstance(body, dict) else None
+        if not isinstance(told, dict):
+            return body
+        return {"error": told.get("message"), "code": told.get("code") or "", "field": told.get("param")}
 
 
 def judge(response: httpx2.Response) -> Verdict:

@@ -90,7 +90,10 @@ def test_a_slash_at_the_end_is_told(path: str) -> None:
 )
 def test_what_is_no_call_of_theirs_is_said_not_to_be(path: str) -> None:
     message = openai(edge.UnknownRoute(path), path)[2]["message"]
-    assert "below /v1 are the calls of OpenAI's and ElevenLabs' clients alone" in message
+    assert (
+        "below /v1 are the calls of OpenAI's and ElevenLabs' clients alone: leave it out for all others"
+        in message
+    )
 
 
 @pytest.mark.parametrize("path", ["/supermodels", "/music/upload", "/models.txt", "/audio"])

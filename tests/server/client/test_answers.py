@@ -55,6 +55,20 @@ def test_a_reason_is_the_servers_sentence_or_its_status() -> None:
     assert reason(answer(502, ["not", "an", "object"])) == "The server answered 502 Bad Gateway."
 
 
+@pytest.mark.parametrize("path", ["/v1/health", "/v1/job"])
+def test_what_is_refused_in_openais_shape_is_told_too(path: str) -> None:
+    told = {
+        "message": "Leave /v1 out.",
+        "type": "invalid_request_error",
+        "param": None,
+        "code": "unknown_url",
+    }
+    error = refusal(answer(404, {"error": told}, path=path))
+    assert isinstance(error, Refused)
+    assert (str(error), error.code, error.field) == ("Leave /v1 out.", "unknown_url", "")
+    assert reason(answer(404, {"error": {"message": 3}})) == "The server answered 404 Not Found."
+
+
 def test_a_refusal_keeps_code_and_field() -> None:
     error = refusal(
         answer(400, {"error": "steps is at most 100.", "code": "invalid_field", "field": "steps"})
