@@ -45,6 +45,7 @@ class ResultIndex:
         self._max_ended = max_ended
         self._entries: dict[str, Entry] = {}
         self._keys: dict[tuple[str, str], str] = {}
+        self._publishing: set[str] = set()
         self._due: list[tuple[float, str]] = []
         self._ended: dict[str, None] = {}
         self._forgotten: dict[str, None] = {}
@@ -131,13 +132,14 @@ class ResultIndex:
         """Forget an accepted entry as if it never was; UnknownEntry, EntryExpired, NotStored."""
         entry = self.accepted(id, now)
         self._free_key(entry)
+        self._publishing.discard(id)
         del self._entries[id]
 
     def free_key(self, id: str, now: float) -> None:
-        """Let another entry have this one's key; UnknownEntry, EntryExpired."""
+        """Let another entry have this one's key, unless it has a result or gets one; UnknownEntry, EntryExpired."""
         entry = self.find(id, now)
-        self._free_key(entry)
-        self._entries[id] = entry.evolve(idempotency_key="")
+        if entry.state is EntryState.ACCEPTED and id not in self._publishing:
+            self._free_key(entry)
 
     def accepted(self, id: str, now: float) -> Entry:
         """The entry while it still waits for its result; UnknownEntry, EntryExpired, NotStored where it has ended."""
@@ -146,17 +148,32 @@ class ResultIndex:
             raise NotStored(id, "This entry has already ended; submit the request again.")
         return entry
 
+    def begin_publishing(self, id: str, now: float) -> Entry:
+        """The accepted entry whose body is about to be published, with its key, but for one that another entry has.
+
+        A key that was freed meanwhile is its own again. UnknownEntry, EntryExpired, NotStored.
+        """
+        entry = self.accepted(id, now)
+        self._publishing.add(id)
+        if self.find_key(entry.owner, entry.idempotency_key, now) is None:
+            self._claim_key(entry)
+        return self._with_held_key(entry)
+
     def publish(self, stored: Entry) -> None:
         """The staged file of this accepted entry became its body."""
+        self._publishing.discard(stored.id)
         self.ledger.settle(stored.id)
         self._entries[stored.id] = stored
         self._schedule(stored)
 
-    def end(self, ended: Entry) -> None:
-        """This accepted entry ended without a result."""
+    def end(self, entry: Entry) -> Entry:
+        """This accepted entry ended without a result; it is returned without its key, if that was freed."""
+        ended = self._with_held_key(entry)
+        self._publishing.discard(ended.id)
         self._entries[ended.id] = ended
         self._schedule(ended)
         self._remember_ended(ended.id)
+        return ended
 
     def delete(self, id: str, now: float) -> Entry:
         """Make a stored or ended entry a tombstone and return it; UnknownEntry, EntryExpired, NotStored."""
@@ -236,6 +253,10 @@ class ResultIndex:
     def _claim_key(self, entry: Entry) -> None:
         if entry.idempotency_key:
             self._keys[entry.owner, entry.idempotency_key] = entry.id
+
+    def _with_held_key(self, entry: Entry) -> Entry:
+        is_held = self._keys.get((entry.owner, entry.idempotency_key)) == entry.id
+        return entry if is_held else entry.evolve(idempotency_key="")
 
     def _free_key(self, entry: Entry) -> None:
         key = (entry.owner, entry.idempotency_key)

@@ -122,7 +122,8 @@ class ResultStore:
     def free_key(self, id: str) -> None:
         """Let another entry have this accepted one's idempotency key; UnknownEntry, EntryExpired.
 
-        Touches no disk: the record says so once the entry ends, and until then a restart would find the key in use.
+        An entry that has its result, or whose result is being published, keeps it; one whose result is published later
+        has it again, unless it has been taken. Touches no disk: the record says so once the entry ends, and until then a restart would find the key in use.
         """
         with self._lock:
             self._index.free_key(id, self._clock())
@@ -168,7 +169,7 @@ class ResultStore:
             with self._records:
                 now = self._clock()
                 with self._lock:
-                    accepted = self._index.accepted(staged.id, now)
+                    accepted = self._index.begin_publishing(staged.id, now)
                 stored = accepted.evolve(
                     state=EntryState.STORED,
                     expires_at=now + self._ttl_seconds,
@@ -202,7 +203,7 @@ class ResultStore:
             )
             ended.to_json()
             with self._lock:
-                self._index.end(ended)
+                ended = self._index.end(ended)
             self._sweeper.save(ended)
         return ended
 

@@ -190,7 +190,6 @@ def test_a_key_can_be_freed_before(index: ResultIndex) -> None:
     index.add(accepted(1, key="k", owner="a"))
     index.free_key(ONE, 1000.0)
     assert index.find_key("a", "k", 1000.0) is None
-    assert index.find(ONE, 1000.0) == accepted(1, owner="a")
     index.add(accepted(2, key="k", owner="a"))
     index.free_key(ONE, 1000.0)
     found = index.find_key("a", "k", 1000.0)
@@ -198,6 +197,39 @@ def test_a_key_can_be_freed_before(index: ResultIndex) -> None:
     assert found.id == entry_id(2)
     with pytest.raises(UnknownEntry):
         index.free_key(entry_id(3), 1000.0)
+
+
+def test_a_freed_key_is_not_in_the_record_of_the_end(index: ResultIndex) -> None:
+    index.add(accepted(1, key="k"))
+    index.free_key(ONE, 1000.0)
+    ended = index.end(accepted(1, key="k").evolve(state=EntryState.ENDED, expires_at=1010.0))
+    assert (ended.idempotency_key, index.find(ONE, 1000.0)) == ("", ended)
+
+
+@pytest.mark.parametrize("is_taken", [False, True], ids=["free", "taken"])
+def test_whoever_gets_its_result_after_all_has_its_key_again_where_it_is_free(
+    index: ResultIndex, is_taken: bool
+) -> None:
+    index.add(accepted(1, key="k"))
+    index.free_key(ONE, 1000.0)
+    if is_taken:
+        index.add(accepted(2, key="k"))
+    publishing = index.begin_publishing(ONE, 1000.0)
+    index.free_key(ONE, 1000.0)  # too late
+    found = index.find_key("", "k", 1000.0)
+    assert found is not None
+    assert (publishing.idempotency_key, found.id) == (("", entry_id(2)) if is_taken else ("k", ONE))
+
+
+def test_what_has_a_result_or_has_ended_keeps_its_key(index: ResultIndex) -> None:
+    add_stored(index, 1, key="k")
+    index.add(accepted(2, key="l"))
+    index.end(accepted(2, key="l").evolve(state=EntryState.ENDED, expires_at=1010.0))
+    for number, key in ((1, "k"), (2, "l")):
+        index.free_key(entry_id(number), 1000.0)
+        found = index.find_key("", key, 1000.0)
+        assert found is not None
+        assert found.id == entry_id(number)
 
 
 def test_a_pinned_result_is_invisible_after_expiry_and_still_counted(index: ResultIndex) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from storage.budget import Budget
-from storage.entry import EntryState, Part
+from storage.entry import Entry, EntryState, Part
 from storage.errors import EntryExpired, NotStored, ResultTooLarge, StoreFull, UnknownEntry
 from storage.folder import body_name, record_name
 from storage.store import ResultStore
@@ -282,6 +282,38 @@ def test_a_freed_key_names_another_also_after_a_restart(store: ResultStore, make
     found = make_store().find_key("", "k")
     assert found is not None
     assert found.id == TWO
+
+
+@pytest.mark.parametrize("is_taken", [False, True], ids=["free", "taken"])
+def test_a_result_has_its_freed_key_again_where_nobody_took_it_also_after_a_restart(
+    store: ResultStore, make_store: MakeStore, is_taken: bool
+) -> None:
+    store.accept(accepted(1, key="k"))
+    store.free_key(ONE)
+    if is_taken:
+        store.accept(accepted(2, key="k"))
+    with store.stage(ONE) as staged:
+        store.publish(staged, content_type="", parts=[], detail={})
+    for seen in (store, make_store()):
+        found = seen.find_key("", "k")
+        assert found is not None
+        assert found.id == (TWO if is_taken else ONE)
+
+
+def test_a_key_that_is_freed_while_its_result_is_published_stays(
+    store: ResultStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    publish = store._folder.publish
+
+    def freeing(staged_name: str, stored: Entry) -> None:
+        store.free_key(stored.id)
+        publish(staged_name, stored)
+
+    monkeypatch.setattr(store._folder, "publish", freeing)
+    store.accept(accepted(1, key="k"))
+    with store.stage(ONE) as staged:
+        stored = store.publish(staged, content_type="", parts=[], detail={})
+    assert (store.find_key("", "k"), store.accept(accepted(2, key="k"))) == (stored, stored)
 
 
 def test_entries_without_a_key_never_meet(store: ResultStore) -> None:

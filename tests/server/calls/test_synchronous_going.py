@@ -112,6 +112,25 @@ def test_a_job_that_goes_on_after_its_client_was_told_of_an_error_is_kept(
     studio.run(test)
 
 
+@pytest.mark.parametrize("headers", [{}, KEY], ids=["fingerprint", "key"])
+def test_a_late_retry_finds_what_was_given_up_and_is_done_all_the_same(
+    studio: Studio, maker: Maker, headers: dict[str, str]
+) -> None:
+    async def test() -> None:
+        client = Client(studio, maker, headers=headers)
+        job_id = await client.accepted()
+        await studio.call(lambda: maker.hold(b"all of it"))
+        await client.leave()
+        await studio.give_up()
+        maker.finish()  # without another look whether it was cancelled
+        await studio.ended(job_id)
+        late = Client(studio, Maker(), attempt=1, headers=headers)
+        await late.end()
+        assert (late.job_id, late.body) == (job_id, b"all of it")
+
+    studio.run(test)
+
+
 def test_the_second_to_go_is_the_one_that_counts(studio: Studio, maker: Maker) -> None:
     async def test() -> None:
         first = Client(studio, maker)
