@@ -198,7 +198,7 @@ def test_a_model_that_sings_takes_lyrics_and_style(client: openai.OpenAI, studio
         ({"input": ""}, "input"),
         ({"input": "a" * 100_001}, "input"),
         ({"input": None}, "input"),
-        ({"model": None}, "model"),
+        ({"model": 7}, "model"),
         ({"voice": 7}, "voice"),
     ],
 )
