@@ -29,7 +29,7 @@ _CODECS: Final = (
     "pcm_s16le,pcm_s24be,pcm_s24le,pcm_s32le,pcm_u8,vorbis,wavpack,wmapro,wmav1,wmav2"
 )
 CODECS: Final = frozenset(_CODECS.split(","))
-INSTALLATION: Final = ".venv/bin/pip install -c constraints.txt -e '.[containers]'"
+INSTALLATION: Final = ".venv/bin/pip install -c constraints.txt -e '.[containers]' in the server's folder and restart the server."
 BROKEN: Final = "The audio is damaged or cut short; send the whole file again."
 _KNOW_LENGTH: Final = ("mov,mp4,m4a,3gp,3g2,mj2", "matroska,webm")  # the others' is a guess by FFmpeg
 # Of the length told, less half a second: tracks may be a little shorter than their file.

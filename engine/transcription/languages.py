@@ -24,6 +24,9 @@ NAMES: Final = {
     "yo": "yoruba", "yue": "cantonese", "zh": "chinese",
 }  # fmt: skip
 UNSPACED: Final = frozenset({"zh", "ja", "th", "lo", "my", "yue", "bo", "km"})  # written without blanks
+HOW_TO_LEARN_LANGUAGES: Final = (
+    "start the server with YUE2_WHISPER naming the folder of a multilingual Whisper model"
+)
 _CODES: Final = {name: code for code, name in NAMES.items()} | {"burmese": "my", "mandarin": "zh", "jv": "jw"}
 
 
@@ -36,7 +39,9 @@ def language_code(asked: str, known: tuple[str, ...]) -> str:
     region_free = wanted.replace("_", "-").partition("-")[0]
     code = _CODES.get(wanted, region_free)
     if wanted and code not in known:
+        others = "" if len(known) > 1 else f", or {HOW_TO_LEARN_LANGUAGES}"
         raise InvalidRequest(
-            "language", f"The model does not know the language {asked!r}; choose one of: {', '.join(known)}."
+            "language",
+            f"The model does not know the language {asked[:80]!r}; choose one of: {', '.join(known)}{others}.",
         )
     return code

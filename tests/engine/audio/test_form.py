@@ -102,6 +102,7 @@ def test_without_ffmpeg_the_refusal_of_aac_says_how_to_get_it(monkeypatch: pytes
         AudioForm("aac").check()
     assert refused.value.field == "output_format"
     assert str(refused.value).endswith(INSTALLATION)
+    assert "in the server's folder and restart" in INSTALLATION
 
 
 @pytest.mark.parametrize(

@@ -32,8 +32,15 @@ def test_other_languages_are_refused(asked: str) -> None:
 
 
 def test_a_model_of_english_refuses_german() -> None:
-    with pytest.raises(InvalidRequest, match="choose one of: en"):
+    with pytest.raises(InvalidRequest, match="choose one of: en, or start the server with YUE2_WHISPER"):
         language_code("German", ("en",))
+
+
+def test_a_model_of_many_languages_is_all_there_is_to_ask_for() -> None:
+    with pytest.raises(InvalidRequest) as refused:
+        language_code("xx" * 100, KNOWN)
+    assert "YUE2_WHISPER" not in str(refused.value)
+    assert len(str(refused.value)) < 200 + 4 * len(KNOWN)
 
 
 def test_there_are_the_hundred_languages_of_whisper() -> None:
