@@ -55,6 +55,7 @@ class UnknownModel(EngineError):
             f"There is no model {model!r} here; {remedy or 'choose one of: ' + ', '.join(present)}."
         )
         self.model = model
+        self.remedy = remedy
         self.field = "model"
 
 

@@ -153,7 +153,7 @@ def _compatible_routes(parts: Parts, catalogue: Catalogue, work: _Work) -> list[
     own = (
         OpenAiModelRoutes(catalogue, time.time()),
         OpenaiSpeechRoutes(Speaking(catalogue, work.speech, work.songs), calls),
-        OpenaiTranscriptionRoutes(Transcribing(work.transcription), calls, parts.limits),
+        OpenaiTranscriptionRoutes(Transcribing(catalogue, work.transcription), calls, parts.limits),
         ElevenLabsRoutes(calls, work.songs, catalogue, parts.limits),
     )
     return [route for routes in own for route in routes.routes()]

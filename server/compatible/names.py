@@ -1,10 +1,14 @@
 """The names that other vendors' models have, which their clients send; each stands for our default model of its kind."""
 
 import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from enum import StrEnum
 from typing import Final
 
-from engine.errors import InvalidRequest
+from pydantic import JsonValue
+
+from engine.errors import InvalidRequest, UnknownModel
 
 
 class Kind(StrEnum):
@@ -26,6 +30,9 @@ VENDOR_NAMES: Final[dict[Kind, tuple[str, ...]]] = {
     ),
     Kind.MUSIC: ("music_v1", "music_v2", "music_v2_5"),
 }
+OPERATIONS: Final = {Kind.SPEECH: "speech", Kind.TRANSCRIPTION: "transcribe", Kind.MUSIC: "synth"}
+"""What a model of each kind can do, in the words of `/props`."""
+
 _DATE: Final = re.compile(r"-\d{4}-\d{2}-\d{2}", re.ASCII)
 _KINDS: Final = {name: kind for kind, names in VENDOR_NAMES.items() for name in names}
 _DEEDS: Final = {
@@ -40,6 +47,32 @@ def vendor_kind(name: str) -> Kind | None:
     end = len(name) - len("-2025-12-15")
     bare = name[:end] if end > 0 and _DATE.fullmatch(name[end:]) else name
     return _KINDS.get(bare)
+
+
+def names_of(models: Iterable[Mapping[str, JsonValue]], *kinds: Kind) -> tuple[str, ...]:
+    """Every name that stands for a model of these kinds: ours, as `/props` describes them, then the vendors'."""
+    wanted = {OPERATIONS[kind]: kind for kind in kinds}
+    present = {str(model["id"]): _operations(model) & set(wanted) for model in models}
+    ours = [id_ for id_, found in present.items() if found]
+    here = {wanted[operation] for found in present.values() for operation in found}
+    return (*ours, *(name for kind in Kind if kind in here for name in VENDOR_NAMES[kind]))
+
+
+def _operations(model: Mapping[str, JsonValue]) -> set[str]:
+    told = model.get("operations")
+    return {str(operation) for operation in told} if isinstance(told, list) else set()
+
+
+@contextmanager
+def telling(names: Sequence[str]) -> Iterator[None]:
+    """Let who names a model that is not here be told all names that would do."""
+    try:
+        yield
+    except UnknownModel as error:
+        if error.remedy:
+            raise
+        remedy = f"choose one of: {', '.join(names)}; GET /v1/models lists every one"
+        raise UnknownModel(error.model, tuple(names), remedy) from error
 
 
 def speech_model(name: str) -> str:

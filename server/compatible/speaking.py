@@ -1,15 +1,12 @@
 """Calls of OpenAI's `/v1/audio/speech` turned into work for the queue."""
 
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
-from pydantic import JsonValue
-
 from engine.catalogue import YUE2, Catalogue
 from server.compatible.fields import renamed
-from server.compatible.names import Kind, music_model, speech_model, vendor_kind
-from server.compatible.speech import WORDS_OF_SONGS, WORDS_OF_SPEECH, SpeechCall, song_of, speech_of
+from server.compatible.names import Kind, music_model, names_of, speech_model, telling, vendor_kind
+from server.compatible.speech import WORDS_OF_SONGS, WORDS_OF_SPEECH, SpeechCall, fitting, song_of, speech_of
 from server.compatible.voices import voice_named, voices_of
 from server.operations import Operations
 from server.speech_operations import SpeechOperations
@@ -26,7 +23,8 @@ class Speaking:
         self._speech = speech
         self._songs = songs
         # Of YuE2, whose weights may not be here, the songs' part of the catalogue knows how to get them.
-        self._singers = {YUE2, *(str(model["id"]) for model in catalogue.describe() if _sings(model))}
+        self._singers = {YUE2, *names_of(catalogue.describe(), Kind.MUSIC)}
+        self._names = names_of(catalogue.describe(), Kind.SPEECH, Kind.MUSIC)
 
     def prepare(self, call: SpeechCall) -> Prepared:
         """The work: speech, or one song where the model named makes songs.
@@ -34,11 +32,12 @@ class Speaking:
         Raises InvalidRequest, MissingInput, UnknownModel in the caller's words.
         """
         is_song = call.model in self._singers or vendor_kind(call.model) is Kind.MUSIC
-        return self._song(call) if is_song else self._said(call)
+        with telling(self._names):
+            return self._song(call) if is_song else self._said(call)
 
     def _song(self, call: SpeechCall) -> Prepared:
         asked = song_of(call, music_model(call.model))
-        with renamed(WORDS_OF_SONGS):
+        with renamed(WORDS_OF_SONGS), fitting():
             return self._songs.synth(asked, form=call.form)
 
     def _said(self, call: SpeechCall) -> Prepared:
@@ -50,8 +49,3 @@ class Speaking:
         if not call.instructions.strip():
             return prepared
         return replace(prepared, notes=(*prepared.notes, NOT_FOLLOWED))
-
-
-def _sings(model: Mapping[str, JsonValue]) -> bool:
-    operations = model.get("operations")
-    return isinstance(operations, list) and "synth" in operations

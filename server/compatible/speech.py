@@ -4,7 +4,8 @@ Fields, bounds and defaults: `CreateSpeechRequest` of openai/openai-openapi. Fie
 over, since clients send such of other servers; null stands for a field left out.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Annotated, Final, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
@@ -39,6 +40,7 @@ _REPLAYED: Final[Mapping[Format, OutputFormat]] = {
     "wav": "wav16",
     "pcm": "wav16",
 }
+_BUDGETS: Final = ("semantic_sampling.", "abc_sampling.")
 WORDS_OF_SPEECH: Final = {"text": "input", "output_format": "response_format", "": "input"}
 """The caller's name of each field of a native request that a call becomes."""
 
@@ -61,11 +63,11 @@ def _voice_id(sent: object) -> object:
 
 
 class SpeechCall(BaseModel):
-    """Body of `POST /v1/audio/speech`; `voice` is the name or the id, empty for the default one."""
+    """Body of `POST /v1/audio/speech`; `voice` is the name or the id, and it or `model` empty for the default one."""
 
     model_config = ConfigDict(frozen=True, extra="ignore", hide_input_in_errors=True)
 
-    model: Text = Field(max_length=200)
+    model: Text = Field(default="", max_length=200)
     input: Text
     voice: Annotated[Text, BeforeValidator(_voice_id)] = ""
     instructions: Text = Field(default="", max_length=MOST_INSTRUCTIONS)
@@ -80,20 +82,35 @@ class SpeechCall(BaseModel):
 
 
 def read_speech_call(payload: Mapping[str, JSON]) -> SpeechCall:
-    """Read the body, as JSON values. Raises InvalidRequest, MissingInput."""
+    """Read the body, as JSON values; a blank model counts as left out. Raises InvalidRequest, MissingInput."""
     given = {name: value for name, value in payload.items() if value is not None}
-    _require(given, "model", "Name the model, such as tts-1 or one that GET /v1/models lists.")
-    _require(given, "input", "Send the text to say as input; it is missing or blank.")
+    if _is_blank(given.get("input", "")):
+        raise MissingInput(
+            "input", "Send the text to say, or the lyrics to sing, as input; it is missing or blank."
+        )
+    if _is_blank(given.get("model", "")):
+        given.pop("model", None)
     try:
         return SpeechCall.model_validate(given)
     except ValidationError as error:
         raise refusal(SpeechCall, error) from error
 
 
-def _require(given: Mapping[str, JSON], name: str, sentence: str) -> None:
-    value = given.get(name, "")
-    if isinstance(value, str) and not value.strip():
-        raise MissingInput(name, sentence)
+def _is_blank(value: JSON) -> bool:
+    return isinstance(value, str) and not value.strip()
+
+
+@contextmanager
+def fitting() -> Iterator[None]:
+    """Let the refusal of a song for its length name nothing that a call has no field for, as the model's budgets are."""
+    try:
+        yield
+    except InvalidRequest as error:
+        if not any(field in str(error) for field in _BUDGETS):
+            raise
+        raise InvalidRequest(
+            "input", "The song is longer than the model can keep in mind; shorten input, or instructions."
+        ) from error
 
 
 def speech_of(call: SpeechCall, model: str, voice: str) -> SpeechRequest:

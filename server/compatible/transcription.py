@@ -21,12 +21,14 @@ from pydantic import (
     model_validator,
 )
 
+from engine.catalogue import Catalogue
 from engine.errors import InvalidRequest, MissingInput
 from engine.request_errors import refusal
 from engine.request_types import Text, contradiction, ruled_out
+from engine.transcription.languages import HOW_TO_LEARN_LANGUAGES
 from engine.transcription_request import MOST_PROMPT_CHARACTERS, TranscriptionRequest, read_transcription
 from server.compatible.fields import renamed
-from server.compatible.names import transcription_model
+from server.compatible.names import Kind, names_of, telling, transcription_model
 from server.transcription_operations import TranscriptionOperations
 from server.uploads import LooseForm
 from server.work import Prepared
@@ -38,8 +40,8 @@ _LISTS: Final = ("languages", "keywords", "timestamp_granularities", "include")
 _SPEAKERS: Final = ("known_speaker_names", "known_speaker_references")
 _LANGUAGE: Final = re.compile(r"[A-Za-z]{2,3}([-_][A-Za-z0-9]{2,8})*", re.ASCII)
 _NO_TRANSLATION: Final = (
-    "The model that listens here knows English only and cannot translate; start the server with YUE2_WHISPER naming "
-    "the folder of a multilingual Whisper model, or send the recording to /v1/audio/transcriptions."
+    f"The model that listens here knows English only and cannot translate; {HOW_TO_LEARN_LANGUAGES}, or send the "
+    "recording to /v1/audio/transcriptions."
 )
 
 
@@ -107,8 +109,8 @@ class TranscriptionCall(BaseModel):
         if self.stream and self.response_format not in ("json", "text"):
             raise contradiction(
                 "stream",
-                f"A {self.response_format} cannot be sent while it is made; set stream to false, or response_format "
-                "to json.",
+                f"{self.response_format} cannot be sent while the recording is written down; set stream to false, or "
+                "response_format to json.",
             )
         if "word" in self.timestamp_granularities and self.response_format != "verbose_json":
             raise contradiction(
@@ -153,12 +155,15 @@ def _values(texts: Mapping[str, tuple[str, ...]]) -> dict[str, object]:
 class Transcribing:
     """Turns calls into work for the queue."""
 
-    def __init__(self, operations: TranscriptionOperations) -> None:
+    def __init__(self, catalogue: Catalogue, operations: TranscriptionOperations) -> None:
         self._operations = operations
+        self._names = names_of(catalogue.describe(), Kind.TRANSCRIPTION)
 
     def prepare(self, call: TranscriptionCall, recording: io.BytesIO) -> Prepared:
         """The work. Raises InvalidRequest, UnknownModel in the caller's words."""
-        with renamed({"audio": UPLOAD}), _task_in_words():
+        # One of several languages is a native request's only one.
+        fields = {"audio": UPLOAD} | ({} if call.language else {"language": "languages"})
+        with renamed(fields), _task_in_words(), telling(self._names):
             return self._operations.transcribe(request_of(call), recording, LEAST_SECONDS)
 
 

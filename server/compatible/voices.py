@@ -6,6 +6,8 @@ from typing import Final
 
 from pydantic import JsonValue
 
+from engine.errors import InvalidRequest
+
 
 @dataclass(frozen=True, slots=True)
 class _Likeness:
@@ -42,13 +44,19 @@ def voices_of(model: Mapping[str, JsonValue]) -> tuple[tuple[str, str], ...]:
 def voice_named(name: str, present: Sequence[tuple[str, str]]) -> str:
     """The id of the voice that a name means: our own ids as they are, OpenAI's names by likeness, "" for the default.
 
-    One of OpenAI's is the nearest voice where that is present, else one of the same gender, else the default. Any other
-    name is given back, for the model to refuse.
+    One of OpenAI's is the nearest voice where that is present, else one of the same gender, else the default. Raises
+    InvalidRequest for any other name.
     """
     ids = [id_ for id_, _ in present]
     likeness = OPENAI_VOICES.get(name)
-    if name in ids or likeness is None:
+    if name in ("", *ids):
         return name
+    if likeness is None:
+        theirs = ", ".join(sorted(OPENAI_VOICES))
+        raise InvalidRequest(
+            "voice",
+            f"There is no voice {name[:80]!r} here; choose one of this server's, {', '.join(ids)}, or a name of OpenAI's: {theirs}.",
+        )
     if likeness.nearest in ids:
         return likeness.nearest
     alike = [id_ for id_, gender in present if gender == likeness.gender]

@@ -112,10 +112,8 @@ def _speech_call() -> dict[str, JSON]:
     told["voice"] = {"anyOf": [{"enum": [*OPENAI_VOICES]}, TEXT, fields({"id": TEXT})]}
     optional: dict[str, JSON] = {name: {"anyOf": [kind, NULL]} for name, kind in told.items()}
     names: list[JSON] = [*VENDOR_NAMES[Kind.SPEECH]]
-    needed: dict[str, JSON] = {
-        "model": {"anyOf": [{"enum": names}, SAID], "examples": names},
-        "input": SAID | {"examples": ["Good morning."]},
-    }
+    optional["model"] = {"anyOf": [{"enum": names}, told["model"], NULL], "examples": names}
+    needed: dict[str, JSON] = {"input": SAID | {"examples": ["Good morning."]}}
     return fields(optional | needed, needed)
 
 
@@ -147,8 +145,9 @@ def _answers() -> dict[str, JSON]:
         "segments": {"type": "array", "items": fields(segment)},
         "words": {"type": "array", "items": word},
     }
+    languages: JSON = {"type": "array", "items": fields({"code": TEXT})}
     return {
         "Model": fields(model),
-        "TranscriptionJson": fields({"text": TEXT, "usage": usage}, ("text",)),
+        "TranscriptionJson": fields({"text": TEXT, "languages": languages, "usage": usage}, ("text",)),
         "TranscriptionVerbose": fields(verbose | lists, verbose),
     }

@@ -8,12 +8,11 @@ from starlette.routing import Route
 
 from engine.catalogue import Catalogue
 from engine.errors import UnknownModel
-from server.compatible.names import VENDOR_NAMES, Kind, vendor_kind
+from server.compatible.names import OPERATIONS, Kind, names_of, vendor_kind
 from server.responses import json_response
 from storage.entry import JSON
 
 OWNER: Final = "yue2-studio"
-_OPERATIONS: Final = {Kind.SPEECH: "speech", Kind.TRANSCRIPTION: "transcribe", Kind.MUSIC: "synth"}
 
 
 class OpenAiModelRoutes:
@@ -21,9 +20,8 @@ class OpenAiModelRoutes:
 
     def __init__(self, catalogue: Catalogue, started_at: float) -> None:
         operations = catalogue.default_ids
-        self._kinds = frozenset(kind for kind, operation in _OPERATIONS.items() if operation in operations)
-        ours = [str(model["id"]) for model in catalogue.describe()]
-        self._names = (*ours, *(name for kind in Kind if kind in self._kinds for name in VENDOR_NAMES[kind]))
+        self._kinds = frozenset(kind for kind, operation in OPERATIONS.items() if operation in operations)
+        self._names = names_of(catalogue.describe(), *Kind)
         self._created = int(started_at)
 
     def routes(self) -> list[Route]:

@@ -10,7 +10,9 @@ from server.compatible.names import (
     VENDOR_NAMES,
     Kind,
     music_model,
+    names_of,
     speech_model,
+    telling,
     transcription_model,
     vendor_kind,
 )
@@ -53,3 +55,21 @@ def test_an_unknown_name_is_answered_with_what_is_here() -> None:
     with pytest.raises(UnknownModel, match="choose one of: spoken") as refused:
         Catalogue(speech=[SpeechDouble()]).speech(speech_model("gpt-5"))
     assert refused.value.field == "model"
+
+
+def test_the_names_of_a_kind_are_ours_and_the_vendors_where_it_is_here() -> None:
+    models = Catalogue(speech=[SpeechDouble()]).describe()
+    assert names_of(models, Kind.SPEECH) == ("spoken", *VENDOR_NAMES[Kind.SPEECH])
+    assert names_of(models, Kind.MUSIC) == ("sketch", *VENDOR_NAMES[Kind.MUSIC])
+    assert names_of(models, Kind.TRANSCRIPTION) == ()
+    assert names_of([{"id": "odd"}], *Kind) == ()
+
+
+def test_who_names_another_model_is_told_all_names_that_would_do_or_how_to_get_it() -> None:
+    with (
+        pytest.raises(UnknownModel, match="'gpt-5' here; choose one of: tts-1, spoken; GET /v1/models"),
+        telling(["tts-1", "spoken"]),
+    ):
+        raise UnknownModel("gpt-5", ("spoken",))
+    with pytest.raises(UnknownModel, match="'yue2' here; set YUE2_MODEL"), telling(["tts-1"]):
+        raise UnknownModel("yue2", (), "set YUE2_MODEL")

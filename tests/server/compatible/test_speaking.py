@@ -10,6 +10,8 @@ from engine.audio import decode
 from engine.catalogue import Catalogue
 from engine.control import Uncontrolled
 from engine.errors import EngineError, InvalidRequest, UnknownModel
+from engine.request import SongRequest
+from engine.song_model import Latents
 from server.compatible.speaking import NOT_FOLLOWED, Speaking
 from server.compatible.speech import SpeechCall
 from server.operations import Operations
@@ -39,7 +41,7 @@ def parts_of(prepared: Prepared) -> dict[str, bytes]:
     return {part.name: body[part.offset : part.offset + part.length] for part in packed.parts}
 
 
-@pytest.mark.parametrize("model", ["tts-1", "tts-1-hd", "gpt-4o-mini-tts-2025-12-15", "spoken"])
+@pytest.mark.parametrize("model", ["", "tts-1", "tts-1-hd", "gpt-4o-mini-tts-2025-12-15", "spoken"])
 def test_every_name_of_a_speaker_speaks(speaking: Speaking, model: str) -> None:
     prepared = speaking.prepare(call(model=model, voice="nova"))
     assert (prepared.operation, prepared.model) == ("speech", "spoken")
@@ -87,9 +89,9 @@ def test_a_song_without_a_head_is_mixed_down_to_24_khz(speaking: Speaking) -> No
             {"voice": "nobody"},
             InvalidRequest,
             "voice",
-            "There is no voice 'nobody' here; choose one of: one.",
+            "There is no voice 'nobody' here; choose one of this server's, one, or a name of OpenAI's: alloy, ash",
         ),
-        ({"model": "loud"}, UnknownModel, "model", "There is no model 'loud' here"),
+        ({"model": "loud"}, UnknownModel, "model", "choose one of: sketch, spoken, tts-1"),
         ({"model": "yue2"}, UnknownModel, "model", "set YUE2_MODEL"),
         ({"model": "whisper-1"}, InvalidRequest, "model", "is not one that speaks"),
         ({"model": "sketch", "speed": 2.0}, InvalidRequest, "speed", "Songs have the speed of their style"),
@@ -110,6 +112,34 @@ def test_what_cannot_be_done_is_told_in_the_callers_words(
     assert isinstance(caught.value, InvalidRequest | UnknownModel)
     assert caught.value.field == field
     assert told in str(caught.value)
+
+
+@pytest.mark.parametrize("blamed", ["semantic_sampling.max_tokens", "lyrics"])
+def test_a_song_that_is_too_long_is_told_without_fields_of_another_api(
+    monkeypatch: pytest.MonkeyPatch, blamed: str
+) -> None:
+    def full(model: Yue2Double, request: SongRequest, latents: Latents | None = None) -> None:
+        raise InvalidRequest(
+            blamed, "Shorten lyrics, or lower abc_sampling.max_tokens or semantic_sampling.max_tokens."
+        )
+
+    monkeypatch.setattr(Yue2Double, "check", full)
+    with pytest.raises(InvalidRequest) as caught:
+        over(Catalogue(yue2=Yue2Double())).prepare(call(model="yue2"))
+    assert caught.value.field == "input"
+    assert str(caught.value).endswith("shorten input, or instructions.")
+
+
+def test_what_else_a_song_is_refused_for_is_told_in_the_callers_words(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def strict(model: Yue2Double, request: SongRequest, latents: Latents | None = None) -> None:
+        raise InvalidRequest("style", "style must name an instrument.")
+
+    monkeypatch.setattr(Yue2Double, "check", strict)
+    with pytest.raises(InvalidRequest, match=r"^instructions must name") as caught:
+        over(Catalogue(yue2=Yue2Double())).prepare(call(model="yue2"))
+    assert caught.value.field == "instructions"
 
 
 def test_aac_without_its_library_says_how_to_get_it(

@@ -40,11 +40,12 @@ def test_a_voice_may_be_an_object_and_a_speed_whole() -> None:
 
 
 @pytest.mark.parametrize("blank", [None, "", " \n"])
-@pytest.mark.parametrize("field", ["input", "model"])
-def test_what_must_be_sent_is_named(field: str, blank: str | None) -> None:
-    error = refused(**{field: blank})
+def test_the_input_must_be_sent_and_a_model_need_not(blank: str | None) -> None:
+    error = refused(input=blank)
     assert isinstance(error, MissingInput)
-    assert error.field == field
+    assert error.field == "input"
+    assert "the text to say, or the lyrics to sing" in str(error)
+    assert read_speech_call(CALL | {"model": blank}).model == ""
 
 
 @pytest.mark.parametrize(

@@ -95,7 +95,11 @@ def test_an_empty_text_is_a_field_left_out() -> None:
         ({"languages": ("en", "Deutsch")}, "languages", "must be ISO 639-1 codes"),
         ({"timestamp_granularities": ("letter",)}, "timestamp_granularities", "word, segment or both"),
         ({"timestamp_granularities": ("word",)}, "timestamp_granularities", "stand in verbose_json"),
-        ({"stream": "true", "response_format": "srt"}, "stream", "srt cannot be sent while it is made"),
+        (
+            {"stream": "true", "response_format": "srt"},
+            "stream",
+            "^srt cannot be sent while the recording is written down",
+        ),
     ],
 )
 def test_what_cannot_be_is_told(texts: dict[str, str | tuple[str, ...]], field: str, sentence: str) -> None:
@@ -153,7 +157,11 @@ def test_keywords_go_with_the_prompt() -> None:
 
 @pytest.fixture
 def transcribing() -> Transcribing:
-    return Transcribing(TranscriptionOperations(Catalogue(transcription=[TranscriptionDouble()])))
+    return over(Catalogue(transcription=[TranscriptionDouble()]))
+
+
+def over(catalogue: Catalogue) -> Transcribing:
+    return Transcribing(catalogue, TranscriptionOperations(catalogue))
 
 
 def test_a_call_becomes_the_work_of_a_native_request(transcribing: Transcribing) -> None:
@@ -176,7 +184,9 @@ def test_what_is_no_recording_or_too_short_is_the_fault_of_the_file(
 
 
 def test_other_models_are_refused_by_name(transcribing: Transcribing) -> None:
-    with pytest.raises(UnknownModel, match="There is no model 'other'"):
+    with pytest.raises(
+        UnknownModel, match=r"no model 'other' here; choose one of: heard, whisper-1, .*GET /v1/models"
+    ):
         transcribing.prepare(read(model="other"), recording())
     with pytest.raises(InvalidRequest, match="'tts-1' is not one that writes down speech") as caught:
         transcribing.prepare(read(model="tts-1"), recording())
@@ -184,10 +194,13 @@ def test_other_models_are_refused_by_name(transcribing: Transcribing) -> None:
     with pytest.raises(InvalidRequest, match="language must be one of") as caught:
         transcribing.prepare(read(language="xx"), recording())
     assert caught.value.field == "language"
+    with pytest.raises(InvalidRequest, match="languages must be one of") as caught:
+        transcribing.prepare(read(languages=("xx",)), recording())
+    assert caught.value.field == "languages"
 
 
 def test_a_model_that_cannot_translate_says_which_one_could() -> None:
-    transcribing = Transcribing(TranscriptionOperations(Catalogue(transcription=[EnglishOnly()])))
+    transcribing = over(Catalogue(transcription=[EnglishOnly()]))
     assert transcribing.prepare(read(), recording()).model == "heard"
     with pytest.raises(InvalidRequest, match="YUE2_WHISPER naming the folder of a multilingual") as caught:
         transcribing.prepare(translated(), recording())

@@ -2,6 +2,7 @@
 
 import pytest
 
+from engine.errors import InvalidRequest
 from engine.speech.kokoro_files import VOICES
 from engine.speech.network import SpeechNetwork
 from engine.speech.phonemes import Phonemiser
@@ -55,6 +56,15 @@ def test_our_own_ids_come_before_the_names_of_others() -> None:
     assert voice_named("alloy", [HEART, ("alloy", "male")]) == "alloy"
 
 
-@pytest.mark.parametrize("name", ["", "nobody", "Alloy"])
-def test_any_other_name_is_left_to_the_model(name: str) -> None:
-    assert voice_named(name, [HEART]) == name
+def test_no_name_is_the_models_own_voice() -> None:
+    assert voice_named("", [HEART]) == ""
+
+
+@pytest.mark.parametrize("name", ["nobody", "Alloy", "x" * 10_000])
+def test_any_other_name_is_refused_with_those_that_would_do(name: str) -> None:
+    with pytest.raises(
+        InvalidRequest, match=r"this server's, heart, bf_emma, or .* OpenAI's: alloy, ash"
+    ) as caught:
+        voice_named(name, [HEART, EMMA])
+    assert caught.value.field == "voice"
+    assert len(str(caught.value)) < 400

@@ -70,7 +70,8 @@ def test_an_id_of_a_model_may_be_any_text(paths: dict[str, Any]) -> None:
 def test_speech_takes_every_field_and_null_for_what_is_left_out(shapes: dict[str, Any]) -> None:
     shape = shapes["SpeechCall"]
     assert set(shape["properties"]) == set(SpeechCall.model_fields)
-    assert shape["required"] == ["model", "input"]
+    assert shape["required"] == ["input"]
+    assert {"type": "null"} in shape["properties"]["model"]["anyOf"]
     assert {"type": "null"} in shape["properties"]["speed"]["anyOf"]
     assert "additionalProperties" not in shape
 
