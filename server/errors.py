@@ -216,8 +216,9 @@ class DeadlineExceeded(EdgeError):
 
     def __init__(self, job_id: str, seconds: float) -> None:
         super().__init__(
-            f"The job was not done within {seconds:.3g} seconds and goes on. Ask for its state at /job?id={job_id} and, "
-            f"once it is done, for its result at /job?id={job_id}&result=1."
+            f"The job was not done within {round(seconds, 2):g} seconds and goes on. Ask for its state at /job?id={job_id} and, "
+            f"once it is done, for its song or speech at /job?id={job_id}&track=0, or for its transcript at "
+            f"/job?id={job_id}&result=1 (subtitles at /job?id={job_id}&subtitles=srt)."
         )
         self.job_id = job_id
 
@@ -226,7 +227,8 @@ class TooMany(EdgeError):
     """A bound on concurrent work is reached; nothing was begun."""
 
     def __init__(self, what: str, limit: int) -> None:
-        super().__init__(f"All {limit} places for {what} are taken; wait a few seconds and try again.")
+        taken = f"All {limit} places for {what} are" if limit > 1 else f"The only place for {what} is"
+        super().__init__(f"{taken} taken; wait a few seconds and try again.")
         self.limit = limit
 
 

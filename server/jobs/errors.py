@@ -21,7 +21,8 @@ class QueueFull(JobError):
     """Every slot is taken; `limit` is their number."""
 
     def __init__(self, limit: int) -> None:
-        super().__init__(f"All {limit} places of the queue are taken; wait a few seconds and submit again.")
+        taken = f"All {limit} places of the queue are" if limit > 1 else "The only place of the queue is"
+        super().__init__(f"{taken} taken; wait a few seconds and submit again.")
         self.limit = limit
 
 

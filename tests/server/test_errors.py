@@ -137,3 +137,20 @@ def test_the_log_has_sentences_that_quote_no_request(error: Exception, sentence:
 def test_the_failure_of_a_job_has_its_code_and_the_status_of_that(code: str, status: int) -> None:
     answer = answer_for(JobFailed(code, "It failed."))
     assert (answer.status, answer.code, answer.retry) == (status, code, False)
+
+
+def test_who_waited_in_vain_is_told_where_song_speech_and_transcript_will_be() -> None:
+    sentence = str(edge.DeadlineExceeded("5f0c", 1_185))
+    for said in (
+        "within 1185 seconds",
+        "song or speech at /job?id=5f0c&track=0",
+        "/job?id=5f0c&subtitles=srt",
+    ):
+        assert said in sentence
+
+
+@pytest.mark.parametrize(
+    ("limit", "said"), [(1, "The only place for calls is taken;"), (2, "All 2 places for calls are")]
+)
+def test_one_place_is_not_told_as_many(limit: int, said: str) -> None:
+    assert str(edge.TooMany("calls", limit)).startswith(said)

@@ -15,6 +15,7 @@ from server.jobs.errors import (
 @pytest.mark.parametrize(
     ("error", "message"),
     [
+        (QueueFull(1), "The only place of the queue is taken; wait a few seconds and submit again."),
         (QueueFull(8), "All 8 places of the queue are taken; wait a few seconds and submit again."),
         (
             InputsFull(64),
