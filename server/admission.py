@@ -61,6 +61,7 @@ class Gate:
     def check(self, owner: str, key: str, input_bytes: int = 0) -> None:
         """Refuse early, before a body is read that will keep so many bytes in memory; a known key passes.
 
+        Whoever asks counts the refusal, as of `admit`, with `counted`.
         Raises StoreFull, QueueFull, InputsFull, QueueClosed.
         """
         if key and self._store.find_key(owner, key):

@@ -23,12 +23,12 @@ from server.bodies import (
     check_json_type,
     declared_size,
     parse_object,
-    read_bounded,
 )
 from server.calls.call import Call, Deadline, Surroundings
 from server.calls.deadline import ANNOUNCED_IN, patience
 from server.calls.exchange import CallExchange
 from server.calls.fingerprints import fingerprint
+from server.calls.json_body import JsonBody
 from server.calls.places import Place, Places
 from server.calls.recent import RecentCalls
 from server.calls.repetition import Relation, relation
@@ -86,7 +86,7 @@ class SynchronousCalls:
         An upload is what stays in memory until its job has ended.
         """
         input_bytes = declared_size(request.headers) if is_upload else 0
-        return _Whole(partial(self._serve, request, max_bytes, read, input_bytes))
+        return _Whole(partial(self._serve, request, max_bytes, read, input_bytes, None))
 
     async def answer_json(
         self,
@@ -97,23 +97,31 @@ class SynchronousCalls:
     ) -> Response:
         """As `answer`, of a body that is one JSON object, which `read` takes; both it and `prepare` run in the pool."""
 
+        json_body = JsonBody(request, self._limits)
+
         async def read_body(held: ExitStack) -> Sent:
             check_json_type(request.headers.get("content-type", ""))
-            body = await read_bounded(request, MAX_JSON_BYTES, self._limits)
+            body = await json_body.read()
             async with self._limits.preparing():
                 asked = await self._limits.run(lambda: read(parse_object(body)))
             return Sent((body,), lambda: prepare(asked), lambda call: answer(call, asked))
 
-        return await self.answer(request, MAX_JSON_BYTES, read_body)
+        return _Whole(partial(self._serve, request, MAX_JSON_BYTES, read_body, 0, json_body))
 
     async def _serve(
-        self, request: Request, max_bytes: int, read: Read, input_bytes: int, channels: Channels
+        self,
+        request: Request,
+        max_bytes: int,
+        read: Read,
+        input_bytes: int,
+        body: JsonBody | None,
+        channels: Channels,
     ) -> None:
         """One request from its headers to the last byte of its answer."""
         deadline = self._deadline(request)
         exchange = CallExchange(request, self._recent.come(), input_bytes, *channels)
         async with AsyncExitStack() as stack:
-            stack.callback(self._note_what_came_to_nothing, exchange)
+            stack.push_async_callback(self._note_what_came_to_nothing, exchange, body)
             with self._gate.counted():
                 self._refuse_early(exchange, max_bytes)
                 client, place, answer = await self._accepted(exchange, read, stack)
@@ -131,10 +139,13 @@ class SynchronousCalls:
             if place.is_lost and not exchange.is_complete:
                 raise TooManySynchronous(self._limits.synchronous.what, self._limits.synchronous.total)
 
-    def _note_what_came_to_nothing(self, exchange: CallExchange) -> None:
+    async def _note_what_came_to_nothing(self, exchange: CallExchange, body: JsonBody | None) -> None:
         """A first attempt that got no job: its retry is none of an earlier call that sent the same."""
-        if not (exchange.job_id or exchange.key or exchange.attempt.is_retry):
-            self._recent.turned_away.note(exchange.mark or exchange.look, exchange.attempt.number)
+        if exchange.job_id or exchange.key or exchange.attempt.is_retry:
+            return
+        sent = await body.soon() if body is not None and not exchange.mark else b""
+        mark = fingerprint(*exchange.named, (sent,)) if sent else exchange.mark
+        self._recent.turned_away.note(mark or exchange.look, exchange.attempt.number)
 
     def _leave(
         self,

@@ -321,10 +321,19 @@ def test_calls_that_are_cut_off_by_the_stop_leave_no_timer(studio: Studio, maker
 class JsonClient(Recorded):
     """A request whose body is JSON, answered with what was asked."""
 
-    def __init__(self, studio: Studio, maker: Maker, body: bytes, kind: str = "application/json") -> None:
+    def __init__(
+        self, studio: Studio, maker: Maker, body: bytes, kind: str = "application/json", attempt: int = 0
+    ) -> None:
         super().__init__()
         self._bodies, self._maker, self._calls = [body], maker, studio.calls
-        self._headers = [(b"content-type", kind.encode())]
+        sent = {"content-type": kind, "content-length": len(body), "x-stainless-retry-count": attempt}
+        self._headers = [(name.encode(), str(value).encode()) for name, value in sent.items()]
+        self._state: dict[str, object] = {"owner": ""}
+
+    @property
+    def job_id(self) -> str:
+        """The job that was accepted for it."""
+        return str(self._state["accepted_job"])
 
     async def end(self) -> None:
         """Ask, and wait for the answer."""
@@ -334,7 +343,7 @@ class JsonClient(Recorded):
             "path": "/",
             "query_string": b"",
             "headers": self._headers,
-            "state": {"owner": ""},
+            "state": self._state,
         }
         request = Request(scope, self._receive)
         answer = await self._calls.answer_json(request, read_name, self._prepare, greeting)
@@ -368,6 +377,29 @@ def test_a_json_body_is_read_once_for_the_job_and_for_the_answer(studio: Studio,
         client = JsonClient(studio, maker, json.dumps({"name": "Ada"}).encode())
         await client.end()
         assert (client.status, client.headers["x-name"]) == (200, "Ada")
+
+    studio.run(test)
+
+
+@pytest.mark.parametrize("is_same", [True, False])
+def test_of_json_calls_that_were_refused_it_is_known_what_they_sent(studio: Studio, is_same: bool) -> None:
+    """So that nobody's retry is taken for that of another call, which happens to be as long."""
+
+    async def ended(body: bytes, attempt: int = 0) -> str:
+        maker = Maker()
+        maker.finish()
+        client = JsonClient(studio, maker, body, attempt=attempt)
+        await client.end()
+        return client.job_id
+
+    async def test() -> None:
+        first = await ended(b'{"name": "Ada"}')
+        with ExitStack() as there:
+            all_places(studio, there)
+            with pytest.raises(TooManySynchronous):
+                await JsonClient(studio, Maker(), b'{"name": "Ada"}' if is_same else b'{"name": "Eve"}').end()
+        retry = await ended(b'{"name": "Ada"}', attempt=1)
+        assert (retry == first) == (not is_same)
 
     studio.run(test)
 
