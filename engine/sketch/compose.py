@@ -168,11 +168,11 @@ def _read(style: str, lyrics: str, duration_seconds: float, check: Check) -> Rea
     sections = read_lyrics(lyrics, check)
     if read.instrumental:
         sections = tuple(replace(section, lines=()) for section in sections)
-    told = _told(sections)
-    slows = _slows(read, told, duration_seconds)
+    grid, told = _grid(read), _told(sections)
+    needed = bars_of_words(sections, grid, read.genre.shape) if told else ()
+    slows = _slows(read, told, needed, duration_seconds)
     if told and not names_tempo(style):
-        grid, seconds = _grid(read), min(sum(told), duration_seconds, LONGEST_SECONDS)
-        needed = bars_of_words(sections, grid, read.genre.shape)
+        seconds = min(sum(told), duration_seconds, LONGEST_SECONDS)
         times = Times(told, needed, seconds, SLOWING_BARS if slows else 0.0)
         # Never slower than that, so that the last bar still fits.
         tempo = ceil(read.tempo_bpm * pace(times, grid.bar_seconds) * 100) / 100
@@ -186,12 +186,15 @@ def _told(sections: Sequence[LyricSection]) -> tuple[float, ...]:
     return told if len(told) == len(sections) else ()
 
 
-def _slows(style: Style, told: Sequence[float], duration_seconds: float) -> bool:
+def _slows(style: Style, told: Sequence[float], needed: Sequence[int], duration_seconds: float) -> bool:
     """Whether a song of that length gets slower at its end, words and a last section's own time permitting."""
-    bar = _grid(style).bar_seconds
-    if not style.genre.shape.slows or (told and told[-1] < (len(SLOWING) + SLOWING_BARS) * bar):
+    if not style.genre.shape.slows:
         return False
-    return min([duration_seconds, *([sum(told)] if told else [])]) >= FEWEST_SLOWING_BARS * bar
+    seconds = min(sum(told), duration_seconds) if told else duration_seconds
+    bars = seconds / _grid(style).bar_seconds
+    if told and told[-1] / sum(told) * bars < max(len(SLOWING), needed[-1]) + SLOWING_BARS:
+        return False
+    return bars >= FEWEST_SLOWING_BARS
 
 
 def _grid(style: Style) -> Grid:

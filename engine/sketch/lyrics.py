@@ -113,12 +113,10 @@ def read_lyrics(text: str, check: Check = unchecked) -> tuple[LyricSection, ...]
     for row, heading in zip(rows, headings, strict=True):
         if heading:
             name, row = heading
-            title, seconds = _without_length(name)
-            title, times = _without_times(title)
-            drafts.append(_Draft(title, times, seconds))
-        again = TIMES.fullmatch(row) if drafts and not drafts[-1].lines else None
+            drafts.append(_Draft(*read_name(name)))
+        again = read_times(row) if drafts and not drafts[-1].lines else None
         if again:
-            drafts[-1].times = int(again.group(1) or again.group(2))
+            drafts[-1].times = again
             continue
         line = read_line(row, check)
         if line.syllables:
@@ -135,6 +133,24 @@ def read_heading(row: str) -> tuple[str, str] | None:
     if title and _kind(_without_times(title.group(1))[0].lower()) in KINDS:
         return title.group(1), ""
     return None
+
+
+def read_name(heading: str) -> tuple[str, int, float | None]:
+    """Of what stands in the brackets the name, how often the section comes, and the seconds that all of it lasts."""
+    title, seconds = _without_length(heading)
+    return *_without_times(title), seconds
+
+
+def plain_name(heading: str) -> str:
+    """The name alone, without anything that `read_name` takes for a number of times or a length; it may be empty."""
+    name = read_name(heading.strip())[0].strip()
+    return name if name == heading else plain_name(name)
+
+
+def read_times(row: str) -> int | None:
+    """How often a line such as `(x2)` right below a heading, or `x2` behind it, gives the section; None for words."""
+    again = TIMES.fullmatch(row)
+    return int(again.group(1) or again.group(2)) if again else None
 
 
 def _without_length(heading: str) -> tuple[str, float | None]:

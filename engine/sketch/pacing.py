@@ -40,7 +40,7 @@ def pace(times: Times, bar_seconds: float) -> float:
         faster = (bars + times.slowing) * bar_seconds / times.seconds
         return _missed(times, bars) + OCTAVE_COST * abs(log2(faster))
 
-    chosen = min({near, *free}, key=lambda bars: (cost(bars), abs(bars - near), bars))
+    chosen: int = min({near, *free}, key=lambda bars: (cost(bars), abs(bars - near), bars))
     return min(max((chosen + times.slowing) * bar_seconds / times.seconds, SLOWEST_PACE), FASTEST_PACE)
 
 

@@ -8,13 +8,14 @@ def shared_out(wanted: Sequence[float], needed: Sequence[int], budget: int) -> l
     """Bars of each section, so that sections begin near to where it is `wanted`; nowhere fewer than are `needed`.
 
     Together they are as many as are wanted, within the budget; more than that only where more are needed. Of all such
-    divisions it is one whose boundaries miss those that are wanted by the least sum of squares.
+    divisions it is one whose boundaries miss those that are wanted by the least sum of squares; where the budget is a
+    bar or more too small, all that is wanted is drawn together first.
     """
     total = min(budget, max(1, round(sum(wanted))))
     left = total - sum(needed)
     if left <= 0:
         return list(needed)
-    scale = total / sum(wanted)
+    scale = budget / sum(wanted) if sum(wanted) >= budget + 1 else 1.0
     taken = list(accumulate(needed))
     # What is left over before each boundary never falls, so the nearest such course is an isotonic regression.
     course = [end * scale - least for end, least in zip(accumulate(wanted), taken, strict=True)]

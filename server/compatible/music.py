@@ -1,7 +1,8 @@
 """ElevenLabs' music requests in our words: style, lyrics and a length."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import accumulate
 from math import ceil
 from typing import Annotated, Final, TypeVar
 
@@ -20,17 +21,19 @@ from server.compatible.music_formats import audio_form
 from server.compatible.music_plan import (
     ChunkedPlan,
     MusicPrompt,
-    Section,
     SongPlan,
     Tolerant,
     as_chunks,
     as_music_prompt,
     at_most,
+    check_styles,
+    check_written,
     distinct,
     not_here,
     plan_of,
 )
-from server.compatible.music_prompt import draft, read_prompt
+from server.compatible.music_prompt import draft, fitting_tags, read_prompt
+from server.compatible.music_times import lyrics_of, missed, without_tail
 from server.compatible.names import music_model
 from storage.entry import JSON
 
@@ -57,6 +60,7 @@ _NAMES: Final = {
     "duration": "music_length_ms",
     "output_format": "output_format",
     "": "prompt",
+    "abc_sampling.max_tokens": "the score",  # nobody has a field for that; a sentence may still count its tokens
 }
 
 Finetune = Annotated[object, AfterValidator(not_here(NO_FINETUNES))]
@@ -116,13 +120,14 @@ Chunks = TypeVar("Chunks", bound=_Fields)
 class Composition:
     """A song that was asked for.
 
-    `milliseconds` is None where the model is to choose. `model` is the name to look up here, `is_later` says that the
-    plan is told in chunks.
+    `milliseconds` is None where the model is to choose. `prompt` is empty where a plan was sent. `model` is the name to
+    look up here, `is_later` says that the plan is told in chunks.
     """
 
     plan: SongPlan
     milliseconds: int | None
     form: AudioForm
+    prompt: str = ""
     model: str = ""
     seed: int = -1
     is_instrumental: bool = False
@@ -131,25 +136,39 @@ class Composition:
     with_waveform: bool = False
     notes: tuple[str, ...] = ()
 
+    @property
+    def words(self) -> Mapping[str, str]:
+        """What the caller calls our fields, for `renamed`: what is asked for comes in a prompt or in a plan."""
+        source, length = (
+            ("prompt", "music_length_ms") if self.prompt else ("composition_plan", "composition_plan")
+        )
+        lengths = {"duration": length, "semantic_sampling.max_tokens": length}
+        return _NAMES | lengths | {"": source, "style": source, "lyrics": source}
+
 
 def read_composition(payload: Mapping[str, JSON], output_format: str) -> Composition:
     """Read the body of `/v1/music` and its siblings. Raises InvalidRequest, MissingInput in the caller's words."""
     sent = _read(payload, "composition_plan", ComposeSections, ComposeChunks)
-    plan = None if sent.composition_plan is None else plan_of(sent.composition_plan)
-    milliseconds = sent.music_length_ms
-    if plan is None:
-        plan = read_prompt(_prompt(sent.prompt, "or a composition_plan"))
-    else:
-        milliseconds = _planned_length(sent, plan)
     later = sent.model_id in LATER_MODELS
+    chunked = later or isinstance(sent.composition_plan, ChunkedPlan)
+    prompt, milliseconds = "", sent.music_length_ms
+    if sent.composition_plan is None:
+        prompt = _prompt(sent.prompt, "or a composition_plan")
+        plan = read_prompt(prompt)
+    else:
+        plan = plan_of(sent.composition_plan)
+        milliseconds = _planned_length(sent, plan)
+        check_styles(plan, "composition_plan")
+        check_written(_written(plan, chunked=chunked), "composition_plan")
     return Composition(
         plan=plan,
         milliseconds=milliseconds,
         form=audio_form(output_format, AUTOMATIC_LATER if later else AUTOMATIC),
+        prompt=prompt,
         model=_model(sent.model_id),
         seed=-1 if sent.seed is None else sent.seed,
         is_instrumental=bool(sent.force_instrumental) or _is_unsung(plan.avoided),
-        is_later=later,
+        is_later=chunked,
         with_timestamps=bool(sent.with_timestamps),
         with_waveform=bool(sent.with_waveform_visual),
         notes=tuple(sentence for name, sentence in WITHOUT_EFFECT.items() if getattr(sent, name)),
@@ -168,17 +187,23 @@ def drafted(payload: Mapping[str, JSON]) -> Drafted:
     """The answer to the body of `/v1/music/plan`. Raises InvalidRequest, MissingInput in the caller's words.
 
     Nobody writes words here: the plan has the tags of the prompt and what words it brings, in the sections that it
-    names, else in those of the plan to start from, else in those of the built-in band.
+    names, else in those of the plan to start from, else in those of the built-in band. Any answer can be composed: what
+    would make another is refused.
     """
     sent = _read(payload, "source_composition_plan", PlanSections, PlanChunks)
     plan = read_prompt(_prompt(sent.prompt))
-    if sent.source_composition_plan is not None:
-        plan = _started_from(plan_of(sent.source_composition_plan), plan)
+    source = sent.source_composition_plan
+    if source is not None:
+        plan = _started_from(plan_of(source), plan)
+        check_styles(plan, "source_composition_plan")
     milliseconds = sent.music_length_ms
     if milliseconds is None and plan.milliseconds is not None:
-        milliseconds = min(plan.milliseconds, LONGEST_MS)
-    plan = draft(plan, milliseconds)
-    answer = as_chunks(plan) if sent.model_id in LATER_MODELS else as_music_prompt(plan)
+        milliseconds = min(max(plan.milliseconds, SHORTEST_MS), LONGEST_MS)
+    plan = draft(replace(plan, styles=fitting_tags(plan.styles)), milliseconds)
+    chunked = sent.model_id in LATER_MODELS or isinstance(source, ChunkedPlan)
+    answer = _written(plan, chunked=chunked)
+    with renamed({"composition_plan": "prompt" if source is None else "source_composition_plan"}):
+        song_of(read_composition({"composition_plan": answer}, ""), keeps_time=True)
     return Drafted(_model(sent.model_id), answer)
 
 
@@ -189,15 +214,17 @@ def song_of(asked: Composition, *, keeps_time: bool) -> tuple[SongRequest, tuple
     out from tags. Raises InvalidRequest in the caller's words.
     """
     plan = asked.plan
-    if asked.milliseconds is not None and plan.milliseconds is None and keeps_time:
+    if asked.milliseconds is not None and plan.milliseconds != asked.milliseconds and keeps_time:
         plan = draft(plan, asked.milliseconds)
     if asked.is_instrumental:
         plan = plan.without_words()
     style, notes = _style(plan, unsung=asked.is_instrumental, negates=keeps_time)
+    ending = plan.sections if asked.milliseconds is None else without_tail(plan.sections)
+    lyrics = lyrics_of(ending, timed=keeps_time)
     fields: dict[str, object] = {
         "model": asked.model,
-        "style": style,
-        "lyrics": _lyrics(plan.sections, timed=keeps_time),
+        "style": style if style or lyrics else asked.prompt.strip()[:LONGEST_STYLE],
+        "lyrics": lyrics,
         "seed": asked.seed,
         "lm_seed": asked.seed,
     }
@@ -205,15 +232,20 @@ def song_of(asked: Composition, *, keeps_time: bool) -> tuple[SongRequest, tuple
         seconds = asked.milliseconds / 1000
         tokens = max(SemanticSampling().max_tokens, ceil(seconds * CODES_PER_SECOND))
         fields |= {"duration": seconds, "semantic_sampling": {"max_tokens": tokens}}
-    words = "prompt" if not asked.plan.milliseconds else "composition_plan"
-    with renamed(_NAMES | {"style": words, "lyrics": words}):
+    with renamed(asked.words):
         request = read_song(fields)
+    if keeps_time and not asked.prompt:
+        notes = (*notes, *missed(plan.sections, request))
     return request, (*asked.notes, *notes, *_surprises(asked, keeps_time=keeps_time))
 
 
 def written(asked: Composition, plan: SongPlan) -> dict[str, JSON]:
     """A plan in the shape that the composition's model has."""
-    return as_chunks(plan) if asked.is_later else as_music_prompt(plan)
+    return _written(plan, chunked=asked.is_later)
+
+
+def _written(plan: SongPlan, *, chunked: bool) -> dict[str, JSON]:
+    return as_chunks(plan) if chunked else as_music_prompt(plan)
 
 
 def _read(
@@ -289,6 +321,7 @@ def _style(plan: SongPlan, *, unsung: bool, negates: bool) -> tuple[str, tuple[s
     if local:
         notes.append("The styles of single sections count for the whole song.")
     left_out = [style for style in plan.avoided if negates and can_be_left_out(style)]
+    left_out = left_out[: _how_many(left_out, LONGEST_STYLE // 2)]
     dropped = [style for section in plan.sections for style in section.avoided]
     dropped += [s for s in plan.avoided if s not in left_out and s.casefold() not in VOICE_WORDS]
     if dropped:
@@ -303,7 +336,7 @@ def _surprises(asked: Composition, *, keeps_time: bool) -> tuple[str, ...]:
     if not keeps_time:
         return () if asked.plan.milliseconds is None else (DIVIDES_TIME,)
     named = {style.casefold() for style in asked.plan.styles}
-    meant = asked.plan.is_sung or asked.plan.milliseconds or asked.is_instrumental
+    meant = asked.plan.is_sung or not asked.prompt or asked.is_instrumental
     return () if meant or named & set(INSTRUMENTAL_WORDS) else (NO_WORDS,)
 
 
@@ -322,18 +355,11 @@ def _within(tags: Sequence[str], last: Sequence[str]) -> tuple[str, tuple[str, .
     )
 
 
+def _how_many(styles: Sequence[str], characters: int) -> int:
+    """How many of the first styles fit, with `no ` before each and a comma behind it."""
+    return sum(end <= characters for end in accumulate(len(style) + len("no , ") for style in styles))
+
+
 def _listed(styles: Sequence[str]) -> str:
     more = f" and {len(styles) - MOST_NAMED} more" if len(styles) > MOST_NAMED else ""
     return ", ".join(style[:40] for style in styles[:MOST_NAMED]) + more
-
-
-def _lyrics(sections: Sequence[Section], *, timed: bool) -> str:
-    """Sections with a heading each, which says how long it is to be where the model reads that."""
-
-    def heading(section: Section) -> str:
-        name = section.name[:60].rstrip()
-        if timed and section.milliseconds is not None:
-            return f"[{name}, {section.milliseconds / 1000:.3f}".rstrip("0").rstrip(".") + " s]"
-        return f"[{name}]"
-
-    return "\n\n".join("\n".join((heading(section), *section.lines)) for section in sections)

@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import Final
 
 from engine.errors import ScoreError
@@ -12,7 +12,7 @@ from engine.score import parse, timeline
 from engine.sketch.style import genres_named
 from server.compatible.music import Composition, written
 from server.compatible.music_plan import Section, SongPlan
-from server.compatible.music_prompt import draft, fitted
+from server.compatible.music_prompt import draft
 from storage.entry import JSON
 
 LONGEST_TITLE, LONGEST_DESCRIPTION = 60, 300
@@ -61,13 +61,19 @@ def described(asked: Composition, sung: Sung, waveform: Sequence[int] | None = N
 
 
 def _as_sung(asked: Composition, sung: Sung) -> SongPlan:
-    """The plan with the sections and times that the score has; where there is none to be read, as it was drafted."""
+    """The plan with the sections and times that the score has; where there is none to be read, as it was drafted.
+
+    The last section has what fades after it. Sections may be shorter than a plan that is sent could have them.
+    """
     plan = asked.plan.without_words() if asked.is_instrumental else asked.plan
     parts = _score_sections(str(sung.replay.get("abc", "")), sung.milliseconds)
     sections = _worded([name for name, _ in parts], plan.sections)
     if not sections or (plan.is_sung and not any(section.lines for section in sections)):
         return draft(plan, sung.milliseconds)
-    return replace(plan, sections=fitted(sections, [seconds for _, seconds in parts], sung.milliseconds))
+    ends = [round(1000 * end) for end in accumulate(seconds for _, seconds in parts)]
+    times = [stop - start for start, stop in pairwise((0, *ends[:-1], sung.milliseconds))]
+    placed = zip(sections, times, strict=True)
+    return replace(plan, sections=tuple(replace(part, milliseconds=time) for part, time in placed))
 
 
 def _score_sections(abc: str, milliseconds: int) -> list[tuple[str, float]]:
@@ -177,7 +183,7 @@ class Mixed:
             f"--{self.boundary}\r\nContent-Type: {self.content_type}\r\n"
             f'Content-Disposition: attachment; filename="{self.filename}"\r\n\r\n'
         )
-        return head.encode(errors="replace")
+        return head.encode()
 
     @property
     def after(self) -> bytes:
@@ -195,7 +201,7 @@ def event(name: str, told: JSON) -> bytes:
     text = json.dumps(
         {"event": name, "data": told}, ensure_ascii=False, allow_nan=False, separators=(",", ":")
     )
-    return f"data: {text}\n\n".encode(errors="replace")
+    return f"data: {text}\n\n".encode()
 
 
 def opening_events(about: Mapping[str, JSON]) -> Iterator[bytes]:

@@ -4,21 +4,25 @@ There are two shapes. `music_v1` has styles of the whole song and of each sectio
 text holds the section's name and its lines. Both are read into one `SongPlan` and written from it.
 """
 
+import json
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Annotated, Final
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, FailFast, Field
 
+from engine.errors import InvalidRequest
 from engine.request_types import Text, Whole, ruled_out
-from engine.sketch.lyrics import read_heading
+from engine.sketch.lyrics import read_heading, read_times
 from storage.entry import JSON
 
 SHORTEST_SECTION_MS, LONGEST_SECTION_MS = 3_000, 120_000
 MOST_LINES, LONGEST_LINE, LONGEST_NAME = 30, 200, 100
 MOST_SECTIONS: Final = 200  # of the shortest, in the longest song
-MOST_STYLES: Final = 200
+MOST_STYLES, LONGEST_TAG = 100, 200
+MOST_STYLE_CHARACTERS: Final = 8_000  # of all styles of a plan; a song has room for half of that
+MOST_PLAN_BYTES: Final = 1024 * 1024  # of a plan as it is written
 UNNAMED_SUNG, UNNAMED_PLAYED = "Verse", "Instrumental"
 _HEADING: Final = re.compile(r"\s*\[([^\[\]]*)\]")
 _DIRECTION: Final = re.compile(r"\{[^{}]*\}|\[[^\[\]]*\]")
@@ -83,6 +87,17 @@ def at_most(characters: int) -> Callable[[str], str]:
     return check
 
 
+def no_more_than(entries: int) -> Callable[[object], object]:
+    """A validator of a list before any of its entries is looked at, however many there are."""
+
+    def check(value: object) -> object:
+        if isinstance(value, list) and len(value) > entries:
+            raise ruled_out(f"{{field}} must have at most {entries} entries; you sent {len(value)}.")
+        return value
+
+    return check
+
+
 class Tolerant(BaseModel):
     """A part of a foreign request: what nobody here knows is passed over, as the vendor's clients expect it."""
 
@@ -90,7 +105,13 @@ class Tolerant(BaseModel):
 
 
 NO_REFERENCES: Final = "songs are made from style and words alone; leave it out and describe what you want."
-Styles = Annotated[tuple[Text, ...] | None, Field(max_length=MOST_STYLES)]
+Tag = Annotated[Text, AfterValidator(at_most(LONGEST_TAG))]
+Styles = Annotated[
+    tuple[Tag, ...] | None,
+    FailFast(),
+    Field(max_length=MOST_STYLES),
+    BeforeValidator(no_more_than(MOST_STYLES)),
+]
 Line = Annotated[Text, AfterValidator(at_most(LONGEST_LINE))]
 Reference = Annotated[object, AfterValidator(not_here(NO_REFERENCES))]
 
@@ -102,7 +123,12 @@ class SongSection(Tolerant):
     positive_local_styles: Styles = None
     negative_local_styles: Styles = None
     duration_ms: Whole = Field(ge=SHORTEST_SECTION_MS, le=LONGEST_SECTION_MS)
-    lines: Annotated[tuple[Line, ...] | None, Field(max_length=MOST_LINES)] = None
+    lines: Annotated[
+        tuple[Line, ...] | None,
+        FailFast(),
+        Field(max_length=MOST_LINES),
+        BeforeValidator(no_more_than(MOST_LINES)),
+    ] = None
     source_from: Reference = None
 
 
@@ -111,7 +137,9 @@ class MusicPrompt(Tolerant):
 
     positive_global_styles: Styles = None
     negative_global_styles: Styles = None
-    sections: tuple[SongSection, ...] = Field(min_length=1, max_length=MOST_SECTIONS)
+    sections: Annotated[tuple[SongSection, ...], FailFast(), BeforeValidator(no_more_than(MOST_SECTIONS))] = (
+        Field(min_length=1, max_length=MOST_SECTIONS)
+    )
 
 
 def _chunk_text(text: str) -> str:
@@ -141,12 +169,37 @@ class Chunk(Tolerant):
 class ChunkedPlan(Tolerant):
     """A plan of `music_v2` and later."""
 
-    chunks: tuple[Chunk, ...] = Field(min_length=1, max_length=MOST_SECTIONS)
+    chunks: Annotated[tuple[Chunk, ...], FailFast(), BeforeValidator(no_more_than(MOST_SECTIONS))] = Field(
+        min_length=1, max_length=MOST_SECTIONS
+    )
 
 
 def plan_of(sent: MusicPrompt | ChunkedPlan) -> SongPlan:
     """What a plan of either shape says."""
     return _of_sections(sent) if isinstance(sent, MusicPrompt) else _of_chunks(sent)
+
+
+def check_styles(plan: SongPlan, field: str) -> None:
+    """Raise InvalidRequest where the styles of a plan, each told once, are more than a song could ever be given."""
+    told = [*plan.styles, *plan.avoided]
+    told += [style for section in plan.sections for style in (*section.styles, *section.avoided)]
+    length = sum(map(len, told))
+    if length > MOST_STYLE_CHARACTERS:
+        raise InvalidRequest(
+            field,
+            f"The styles of {field} have {length} characters together; at most {MOST_STYLE_CHARACTERS} are possible.",
+        )
+
+
+def check_written(answer: JSON, field: str) -> None:
+    """Raise InvalidRequest where a plan takes more than a mebibyte as JSON."""
+    size = len(json.dumps(answer, ensure_ascii=False).encode())
+    if size > MOST_PLAN_BYTES:
+        raise InvalidRequest(
+            field,
+            f"{field} would take {size} bytes as it is written; at most {MOST_PLAN_BYTES} are possible, "
+            "so send fewer sections, or fewer styles.",
+        )
 
 
 def _of_sections(sent: MusicPrompt) -> SongPlan:
@@ -171,7 +224,7 @@ def _section(
     styles: tuple[Iterable[str] | None, Iterable[str] | None],
 ) -> Section:
     """A section of what was sent: `styles` are those wanted and those avoided."""
-    words = tuple(_words(lines))
+    words = tuple(words_of(lines))
     named = _one_line(name) or (UNNAMED_SUNG if words else UNNAMED_PLAYED)
     wanted, avoided = (distinct(told or ()) for told in styles)
     return Section(named, words, milliseconds, wanted, avoided)
@@ -257,12 +310,17 @@ def _name_and_lines(text: str) -> tuple[str, list[str]]:
     return name, [line for line in rest.splitlines() if line.strip()]
 
 
-def _words(lines: Iterable[str]) -> Iterable[str]:
-    """What is sung of lines: without directions in braces or brackets, and without `Chorus:` and the like."""
+def words_of(lines: Iterable[str]) -> Iterable[str]:
+    """What is sung of lines: without directions in braces or brackets, and without `Chorus:` and the like.
+
+    Above the first words `(x2)` is left out as well, since there it would be read as a number of times.
+    """
+    begun = False
     for line in lines:
         for row in _DIRECTION.sub(" ", line).splitlines():
             words = " ".join(row.split())
-            if words and read_heading(words) is None:
+            begun = begun or read_times(words) is None
+            if words and begun and read_heading(words) is None:
                 yield words
 
 

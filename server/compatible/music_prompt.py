@@ -6,29 +6,38 @@ length that is asked for.
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from itertools import accumulate, pairwise
 from math import ceil
 from typing import Final
 
 from engine.sketch.compose import Outlined, outline
 from engine.sketch.form import LONGEST_SECONDS
-from engine.sketch.lyrics import read_heading
+from engine.sketch.lyrics import plain_name, read_heading, read_name, read_times
 from engine.sketch.sampler import TAIL_SECONDS
 from engine.sketch.style import can_be_left_out
 from server.compatible.music_plan import (
     LONGEST_LINE,
     LONGEST_NAME,
     LONGEST_SECTION_MS,
+    LONGEST_TAG,
     MOST_LINES,
+    MOST_SECTIONS,
+    MOST_STYLES,
     SHORTEST_SECTION_MS,
     Section,
     SongPlan,
     distinct,
+    words_of,
 )
+from server.compatible.music_times import lyrics_of
 
 USUAL_SECONDS: Final = 360.0  # the longest that a song without a length is
 FULL_SECONDS: Final = 120.0  # up to here a short form is a matter of the time there is
+MOST_REPEATED: Final = (
+    16_000  # characters that sections have which come again; a song has room for twice as many
+)
+LONGEST_MS: Final = MOST_SECTIONS * SHORTEST_SECTION_MS
 LINE_SECONDS, PLAYED_SECONDS = 5.0, 20.0  # of a section whose length the band does not tell
 ROOMIEST: Final = 1.5  # times its own length that a form is drawn out before it is played once more
 _OPENING: Final = re.compile(r"\s*\[[^\[\]]{1,80}\]")
@@ -38,9 +47,10 @@ _FRAMES: Final = ("intro", "outro")
 
 
 def read_prompt(prompt: str) -> SongPlan:
-    """What a prompt says: the tags before its first `[Section]` line, and the sections from there on, without lengths.
+    """What a prompt says: the tags before its first `[Section]` line, and the sections from there on.
 
-    From there on `Chorus:` alone on a line opens one too. Tags end at commas, semicolons, line ends and the ends of sentences. `no drums` is a style to avoid.
+    From there on `Chorus:` alone on a line opens one too, `x2` and `30 s` in a heading mean what they do in our own lyrics.
+    Tags end at commas, semicolons, line ends and the ends of sentences. `no drums` is a style to avoid.
     """
     rows = prompt.splitlines()
     opened = next((place for place, row in enumerate(rows) if _OPENING.match(row)), len(rows))
@@ -54,16 +64,44 @@ def read_prompt(prompt: str) -> SongPlan:
     )
 
 
+@dataclass(slots=True)
+class _Opened:
+    """A section while it is read; owned by `_sections`. `seconds` are of all times together."""
+
+    name: str
+    times: int
+    seconds: float | None
+    rows: list[str] = field(default_factory=list)
+
+    def finished(self) -> list[Section]:
+        name = plain_name(" ".join(self.name.split())) or "Section"
+        milliseconds = round(1000 * self.seconds / self.times) if self.seconds else None
+        lines = tuple(piece for line in words_of(self.rows) for piece in _wrapped(line))
+        return _split_lines(Section(name, lines, milliseconds or None))
+
+
 def _sections(rows: Iterable[str]) -> list[Section]:
-    read: list[tuple[str, list[str]]] = []
+    """The sections, those that come again as often as they should, as far as there is room."""
+    opened: list[_Opened] = []
     for row in rows:
         heading = read_heading(row)
         if heading:
-            read.append((" ".join(heading[0].split()), []))
+            opened.append(_Opened(*read_name(heading[0])))
             row = heading[1]
-        if row.strip():
-            read[-1][1].extend(_wrapped(" ".join(row.split())))
-    return [part for name, lines in read for part in _split_lines(Section(name or "Section", tuple(lines)))]
+        again = None if opened[-1].rows else read_times(row)
+        if again:
+            opened[-1].times = again
+        elif row.strip():
+            opened[-1].rows.append(row)
+    room = MOST_REPEATED
+    sections: list[Section] = []
+    for part in opened:
+        once = part.finished()
+        size = sum(LONGEST_NAME + sum(map(len, section.lines)) for section in once)
+        times = min(part.times, 1 + max(room, 0) // size)
+        room -= size * (times - 1)
+        sections += once * times
+    return sections
 
 
 def _wrapped(line: str) -> list[str]:
@@ -78,12 +116,31 @@ def _wrapped(line: str) -> list[str]:
 
 
 def _split_lines(section: Section) -> list[Section]:
+    """The section in parts of thirty lines at most, which share its time."""
     starts = range(0, max(len(section.lines), 1), MOST_LINES)
-    return [replace(section, lines=section.lines[start : start + MOST_LINES]) for start in starts]
+    parts = [section.lines[start : start + MOST_LINES] for start in starts]
+    time = section.milliseconds and section.milliseconds // len(parts)
+    return [replace(section, lines=lines, milliseconds=time) for lines in parts]
+
+
+def fitting_tags(tags: Sequence[str]) -> tuple[str, ...]:
+    """The tags as a plan can hold them: long ones in pieces, and where there are too many, several in one style."""
+    pieces = distinct(piece for tag in tags for piece in _wrapped(tag))
+    if len(pieces) <= MOST_STYLES:
+        return pieces
+    joined: list[str] = []
+    for piece in pieces:
+        if joined and len(joined[-1]) + 2 + len(piece) <= LONGEST_TAG:
+            joined[-1] += f", {piece}"
+        else:
+            joined.append(piece)
+    return tuple(joined)
 
 
 def draft(plan: SongPlan, milliseconds: int | None = None) -> SongPlan:
     """The plan with sections, and a length for each of them; together they last `milliseconds`, where that is given.
+
+    Never are they more than a song can have, nor longer.
 
     A plan without sections gets those that the band plays in such a style.
     """
@@ -92,27 +149,32 @@ def draft(plan: SongPlan, milliseconds: int | None = None) -> SongPlan:
         sections, seconds = _worded(plan.sections, style)
     else:
         sections, seconds = _played(style, None if milliseconds is None else milliseconds / 1000)
-    total = milliseconds or plan.milliseconds or round(1000 * (sum(seconds) + TAIL_SECONDS))
+    total = milliseconds or min(max(round(1000 * sum(seconds)), SHORTEST_SECTION_MS), LONGEST_MS)
     return replace(plan, sections=fitted(sections, seconds, total))
 
 
 def _worded(sections: Sequence[Section], style: str) -> tuple[list[Section], list[float]]:
-    """The sections, inside the intro and outro that the band adds, and their lengths in seconds."""
+    """The sections, inside the intro and outro that the band adds, and their lengths in seconds, the last with its end."""
     if all(section.milliseconds is not None for section in sections):
         return list(sections), [(section.milliseconds or 0) / 1000 for section in sections]
-    lyrics = "\n".join(line for section in sections for line in (f"[{section.name}]", *section.lines))
-    told = outline(style, lyrics, LONGEST_SECONDS)
+    told = outline(style, lyrics_of(sections, timed=True), LONGEST_SECONDS)
     before = told[:1] if _added(told[:1], sections[0]) else ()
     after = told[-1:] if _added(told[-1:], sections[-1]) else ()
     own = told[len(before) : len(told) - len(after)]
     if len(own) != len(sections):
-        return list(sections), [len(part.lines) * LINE_SECONDS or PLAYED_SECONDS for part in sections]
+        guessed = [len(part.lines) * LINE_SECONDS or PLAYED_SECONDS for part in sections]
+        return list(sections), _ending(guessed)
     framed = [
         *(Section(_title(part.name)) for part in before),
         *sections,
         *(Section(_title(part.name)) for part in after),
     ]
-    return framed, [part.seconds for part in (*before, *own, *after)]
+    return framed, _ending([part.seconds for part in (*before, *own, *after)])
+
+
+def _ending(seconds: Sequence[float]) -> list[float]:
+    """The lengths with what fades after the last bar."""
+    return [*seconds[:-1], seconds[-1] + TAIL_SECONDS]
 
 
 def _added(told: Sequence[Outlined], section: Section) -> bool:
@@ -132,9 +194,8 @@ def _played(style: str, seconds: float | None) -> tuple[list[Section], list[floa
         inner = told[1:-1] if framed else told
         times = max(1, round(seconds / own))
         told = (*told[:1], *inner * times, *told[-1:]) if framed else inner * times
-    return [Section(name) for name in _numbered([part.name for part in told])], [
-        part.seconds for part in told
-    ]
+    names = _numbered([part.name for part in told])
+    return [Section(name) for name in names], _ending([part.seconds for part in told])
 
 
 def _numbered(names: Sequence[str]) -> list[str]:

@@ -2,6 +2,7 @@
 
 import base64
 from collections.abc import AsyncGenerator
+from contextlib import aclosing
 from dataclasses import replace
 from functools import partial
 from typing import Final
@@ -15,7 +16,7 @@ from server.bodies import parse_object, read_json_object
 from server.calls.call import Call
 from server.calls.synchronous import SynchronousCalls
 from server.compatible.fields import renamed
-from server.compatible.music import Composition, Drafted, drafted, read_composition, song_of
+from server.compatible.music import Composition, drafted, read_composition, song_of
 from server.compatible.music_answers import (
     Mixed,
     Sung,
@@ -78,7 +79,7 @@ class ElevenLabsRoutes:
             part = _part(await call.finished(), AUDIO)
             about = await self._about(call, asked)
             mixed = Mixed(f"song-{call.job_id}", about, part.content_type, part.filename, is_closed)
-            before, after = mixed.before, mixed.after
+            before, after = await self._limits.run(lambda: (mixed.before, mixed.after))
             response = Chunks(_framed(call, before, part, after), _headers(call, mixed.media_type))
             response.headers["content-length"] = str(len(before) + part.length + len(after))
             return response
@@ -91,7 +92,10 @@ class ElevenLabsRoutes:
         async def answer(call: Call, asked: Composition) -> Response:
             part = _part(await call.finished(), AUDIO)
             about = await self._about(call, asked)
-            return Chunks(_events(call, about, part), EVENT_HEADERS | {SONG_ID: call.job_id})
+            told = await self._limits.run(
+                lambda: (b"".join(opening_events(about)), b"".join(closing_events(about)))
+            )
+            return Chunks(_events(call, part, *told), EVENT_HEADERS | {SONG_ID: call.job_id})
 
         return await self._calls.answer_json(request, partial(_read, request), self._prepared, answer)
 
@@ -99,18 +103,17 @@ class ElevenLabsRoutes:
         """A composition plan of a prompt, without a job."""
         payload = await read_json_object(request, self._limits)
 
-        def made() -> Drafted:
+        def made() -> Response:
             plan = drafted(payload)
             with renamed({"model": "model_id"}):
                 self._catalogue.model(plan.model)
-            return plan
+            return json_response(plan.answer)
 
         async with self._limits.preparing():
-            plan = await self._limits.run(made)
-        return json_response(plan.answer)
+            return await self._limits.run(made)
 
     def _prepared(self, asked: Composition) -> Prepared:
-        with renamed({"model": "model_id"}):
+        with renamed(asked.words):
             model = self._catalogue.model(asked.model)
             song, notes = song_of(asked, keeps_time=model.id == self._catalogue.sketch.id)
             prepared = self._operations.synth(song, form=asked.form)
@@ -140,26 +143,28 @@ async def _framed(
     call: Call, before: bytes, part: Part, after: bytes
 ) -> AsyncGenerator[bytes | memoryview, None]:
     yield before
-    async for piece in call.slices(part):
-        yield piece
+    async with aclosing(call.slices(part)) as pieces:
+        async for piece in pieces:
+            yield piece
     if after:
         yield after
 
 
-async def _events(call: Call, about: dict[str, JSON], part: Part) -> AsyncGenerator[bytes | memoryview, None]:
-    for opening in opening_events(about):
-        yield opening
+async def _events(
+    call: Call, part: Part, before: bytes, after: bytes
+) -> AsyncGenerator[bytes | memoryview, None]:
+    yield before
     rest = b""
-    async for piece in call.slices(part):
-        rest += piece
-        whole = len(rest) // EVENT_BYTES * EVENT_BYTES
-        for start in range(0, whole, EVENT_BYTES):
-            yield event("audio_chunk", _encoded(rest[start : start + EVENT_BYTES]))
-        rest = rest[whole:]
+    async with aclosing(call.slices(part)) as pieces:
+        async for piece in pieces:
+            rest += piece
+            whole = len(rest) // EVENT_BYTES * EVENT_BYTES
+            for start in range(0, whole, EVENT_BYTES):
+                yield event("audio_chunk", _encoded(rest[start : start + EVENT_BYTES]))
+            rest = rest[whole:]
     if rest:
         yield event("audio_chunk", _encoded(rest))
-    for closing in closing_events(about):
-        yield closing
+    yield after
 
 
 def _encoded(sound: bytes) -> str:

@@ -35,9 +35,9 @@ def test_nobody_gets_less_than_is_needed_and_all_get_what_there_is(
 
 
 def missed(bars: list[int], wanted: list[float]) -> float:
-    """The sum of squares by which boundaries miss those that are wanted, these drawn to the same whole."""
-    scale = sum(bars) / sum(wanted)
-    ends = zip(accumulate(bars), accumulate(wanted), strict=True)
+    """The sum of squares by which boundaries miss those that are wanted; the end is where it is."""
+    scale = sum(bars) / sum(wanted) if sum(wanted) >= sum(bars) + 1 else 1
+    ends = list(zip(accumulate(bars), accumulate(wanted), strict=True))[:-1]
     return sum((got - want * scale) ** 2 for got, want in ends)
 
 

@@ -94,9 +94,12 @@ def test_a_draft_without_a_length_is_as_long_as_the_song_would_be() -> None:
     assert 2_000 * TAIL_SECONDS < sung.milliseconds < 16_000
 
 
-def test_sections_that_the_band_reads_otherwise_are_weighed_by_their_lines() -> None:
-    plan = SongPlan(("pop",), (), (Section("Chorus x3", ("la", "la")), Section("Solo")))
-    assert lengths(draft(plan, 30_000)) == [10_000, 20_000]
+def test_sections_that_no_song_could_hold_are_weighed_by_their_lines() -> None:
+    verses = tuple(Section(f"Verse {number}", ("la",) * 30) for number in range(20))
+    drafted = draft(SongPlan(("pop",), (), (*verses, Section("Solo"))), 600_000)
+    assert [len(section.lines) for section in drafted.sections] == [30] * 20 + [0]
+    assert max(lengths(drafted)[:-1]) - min(lengths(drafted)[:-1]) <= 1
+    assert 3_000 < lengths(drafted)[-1] < 6_000
 
 
 def test_lengths_that_a_plan_has_are_scaled() -> None:
