@@ -14,6 +14,7 @@ from server.limits import SOCKET_SECONDS, Limits
 from server.pinned_files import SLICE_BYTES, FileSlices, give_back, opened
 from server.responses import Chunks, Presence, ResultResponse, followed_part
 from server.watch import Watch
+from storage.entry import Entry
 from storage.errors import NotStored
 from storage.growth import Following, Reach
 
@@ -40,6 +41,11 @@ class Tail:
     def follows(self) -> bool:
         """Whether there is a body to read along; where all was stored before anybody looked there is none."""
         return self._following is not None
+
+    @property
+    def published(self) -> Entry | None:
+        """The record of the body that was followed, once it is stored; good though it was deleted since."""
+        return None if self._following is None else self._following.reach().published
 
     def has_begun(self) -> bool:
         """Whether some of the body can be read, or all of it is stored. Touches no disk.

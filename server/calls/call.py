@@ -64,6 +64,7 @@ class Call:
         self._book, self._limits = around.book, around.limits
         self._attendance = around.attendance
         self._stack = stack
+        self._lease: Lease | None = None
         self._tail = Tail(job_id, self._owner, self._book, self._limits, changed)
         stack.push_async_callback(self._tail.close)
 
@@ -71,8 +72,11 @@ class Call:
         """The record of the stored result, once the job is done. At once where it is; the deadline is no matter then.
 
         Raises JobFailed, JobCancelled, DeadlineExceeded, ClientDisconnect; UnknownEntry, EntryExpired where the result
-        was deleted meanwhile.
+        was deleted meanwhile, before this call has opened it.
         """
+        held = self._tail.published if self._lease is None else self._lease.entry
+        if held is not None and not self._book.is_live(self.job_id, self._owner):
+            return held
         await self._until(lambda: self._book.is_done(self.job_id, self._owner))
         return self._book.stored(self.job_id, self._owner)
 
@@ -137,11 +141,13 @@ class Call:
         return await run_to_its_end(lambda: _read(lease.fd, named), self._limits)
 
     async def lease(self) -> Lease:
-        """The stored result, open until the call is over. Waits for the job as `finished`."""
+        """The stored result, opened once and open until the call is over. Waits for the job as `finished`."""
         await self.finished()
-        lease = await opened(lambda: self._book.lease(self.job_id, self._owner), self._limits)
-        self._stack.push_async_callback(give_back, lease, self._limits)
-        return lease
+        if self._lease is None:
+            lease = await opened(lambda: self._book.lease(self.job_id, self._owner), self._limits)
+            self._stack.push_async_callback(give_back, lease, self._limits)
+            self._lease = lease
+        return self._lease
 
     async def _stored_slices(self, part: Part | None) -> AsyncGenerator[bytes | memoryview, None]:
         lease = await self.lease()

@@ -104,8 +104,7 @@ class Studio:
                 self.parts.watch.unbind()
 
         asyncio.run(bound())
-        limits = self.parts.limits
-        assert (limits.synchronous.held, limits.downloads.held, limits.waits.held) == (0, 0, 0)
+        assert not any(self.parts.board.held().values())
         assert self.timers.pending == []
 
 
@@ -145,6 +144,7 @@ class Client(Recorded):
         self.started = asyncio.Event()  # once its body is about to be read
         self.reading: asyncio.Event | None = None  # lets it be read
         self.read_error: Exception | None = None
+        self.on_read: Callable[[ExitStack], object] = lambda held: None
         self.read = False
         self.in_preparation, self.preparing = threading.Event(), threading.Event()
         self.preparing.set()
@@ -176,6 +176,7 @@ class Client(Recorded):
         if self.read_error is not None:
             raise self.read_error
         self.read = True
+        self.on_read(held)
         return Sent((self._body,), self._prepare, self._answer)
 
     def _prepare(self) -> Prepared:

@@ -1,7 +1,7 @@
 """What an accepted call offers whoever answers it."""
 
 import os
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 
 import pytest
 from starlette.requests import ClientDisconnect
@@ -220,6 +220,40 @@ def test_a_result_deleted_before_it_is_read_is_told_so(studio: Studio, maker: Ma
         maker.finish()
         with pytest.raises(EntryExpired):
             await Client(studio, maker, answer=answer).end()
+
+    studio.run(test)
+
+
+@pytest.mark.parametrize("is_followed", [False, True], ids=["stored", "followed"])
+def test_a_result_that_is_deleted_while_it_is_sent_is_sent_and_told_of(
+    studio: Studio, maker: Maker, is_followed: bool
+) -> None:
+    told: list[Entry] = []
+
+    async def pieces_and_entry(call: Call) -> AsyncIterator[bytes | memoryview]:
+        async for piece in call.slices():
+            if not is_followed:
+                await studio.call(lambda: studio.parts.book.delete(call.job_id, ""))
+            yield piece
+        if is_followed:
+            await studio.call(lambda: studio.parts.book.delete(call.job_id, ""))
+        told.append(await call.finished())
+
+    async def answer(call: Call) -> Response:
+        await (call.begun() if is_followed else call.finished())
+        return Chunks(pieces_and_entry(call), {})
+
+    async def test() -> None:
+        client = Client(studio, maker, answer=answer)
+        if is_followed:
+            await studio.call(lambda: maker.offer(b"all of it"))
+            await client.heard(b"all of it")
+        else:
+            await studio.call(lambda: maker.hold(b"all of it"))
+        maker.finish()
+        await client.end()
+        assert (client.body, client.ended_properly) == (b"all of it", True)
+        assert (told[0].id, told[0].content_type) == (client.job_id, AUDIO)
 
     studio.run(test)
 

@@ -26,7 +26,8 @@ from server.jobs.errors import INTERRUPTED_CODE, InputsFull, QueueFull
 from server.responses import Chunks
 from server.work import Prepared
 from storage.entry import JSON
-from tests.server.calls.caller import Client, Studio, streamed
+from storage.errors import StoreFull
+from tests.server.calls.caller import DEADLINE_SECONDS, Client, Studio, streamed
 from tests.server.calls.conftest import MakeStudio
 from tests.server.maker import AUDIO, Maker
 from tests.server.recorded import Recorded
@@ -243,6 +244,58 @@ def test_the_time_in_the_queue_and_for_the_body_counts(make_studio: MakeStudio, 
         maker.finish()
         await studio.ended(blocker)
         await studio.ended(slow.job_id)
+
+    studio.run(test)
+
+
+def test_the_deadline_counts_from_when_the_request_came(studio: Studio, maker: Maker) -> None:
+    ends_at: list[float] = []
+
+    async def answer(call: Call) -> Response:
+        ends_at.append(call._deadline.at)
+        return await call.result()
+
+    async def test() -> None:
+        client = Client(studio, maker, answer=answer)
+        client.reading = asyncio.Event()
+        await client.started.wait()
+        came = asyncio.get_running_loop().time()
+        while asyncio.get_running_loop().time() == came:
+            await studio.call(lambda: None)
+        client.reading.set()
+        maker.finish()
+        await client.end()
+        assert ends_at[0] <= came + DEADLINE_SECONDS
+
+    studio.run(test)
+
+
+def test_a_full_store_is_told_before_that_all_places_are_taken(make_studio: MakeStudio, maker: Maker) -> None:
+    studio = make_studio(YUE2_RESULT_MAX_FILES="1")
+
+    async def test() -> None:
+        maker.finish()
+        await Client(studio, maker).end()
+        with ExitStack() as there:
+            all_places(studio, there)
+            with pytest.raises(StoreFull):
+                await Client(studio, Maker(), body=b"other").end()
+        assert rejected(studio) == 1
+
+    studio.run(test)
+
+
+def test_what_a_body_took_is_given_back_while_its_call_waits(studio: Studio, maker: Maker) -> None:
+    given_back: list[str] = []
+
+    async def test() -> None:
+        client = Client(studio, maker)
+        client.on_read = lambda held: held.callback(given_back.append, "upload")
+        await client.accepted()
+        await studio.call(lambda: maker.hold(b"all of it"))
+        assert given_back == ["upload"]
+        maker.finish()
+        await client.end()
 
     studio.run(test)
 

@@ -581,6 +581,34 @@ def test_a_known_key_finds_its_job_whatever_else_is_full(make_studio: MakeStudio
     studio.run(test)
 
 
+def test_first_attempts_with_one_key_at_once_make_one_job(studio: Studio, maker: Maker) -> None:
+    async def test() -> None:
+        clients = [Client(studio, maker, headers=KEY) for _ in range(3)]
+        assert len({await client.accepted() for client in clients}) == studio.pending == 1
+        maker.finish()
+        for client in clients:
+            await client.end()
+
+    studio.run(test)
+
+
+def test_a_retry_with_a_key_attends_its_job_while_it_is_being_checked(studio: Studio, maker: Maker) -> None:
+    async def test() -> None:
+        first = Client(studio, maker, headers=KEY)
+        job_id = await first.accepted()
+        await first.leave()
+        retry = Client(studio, maker, headers=KEY, attempt=1)
+        retry.preparing.clear()
+        await studio.call(retry.in_preparation.wait)
+        assert studio.timers.pending == []
+        retry.preparing.set()
+        assert await retry.accepted() == job_id
+        maker.finish()
+        await retry.end()
+
+    studio.run(test)
+
+
 def test_a_key_of_another_request_is_refused(studio: Studio, maker: Maker) -> None:
     async def test() -> None:
         first = Client(studio, maker, headers=KEY)
