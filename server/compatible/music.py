@@ -345,7 +345,7 @@ def _within(tags: Sequence[str], last: Sequence[str]) -> tuple[str, tuple[str, .
     named = {tag.casefold() for tag in last}
     first = ", ".join(tag for tag in tags if tag.casefold() not in named)
     end = ", ".join(last)
-    room = LONGEST_STYLE - len(end) - 2
+    room = LONGEST_STYLE - (len(end) + len(", ") if end else 0)
     if len(first) <= room:
         return ", ".join(filter(None, (first, end))), ()
     kept = first[: room + 1]

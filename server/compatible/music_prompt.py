@@ -56,7 +56,10 @@ def read_prompt(prompt: str) -> SongPlan:
     opened = next((place for place, row in enumerate(rows) if _OPENING.match(row)), len(rows))
     tags = distinct(_TAG_END.split("\n".join(rows[:opened])))
     left_out = {tag: found.group(1) for tag in tags if (found := _WITHOUT.fullmatch(tag))}
-    avoided = {tag: sound for tag, sound in left_out.items() if can_be_left_out(sound)}
+    possible = [
+        tag for tag, sound in left_out.items() if len(sound) <= LONGEST_TAG and can_be_left_out(sound)
+    ]
+    avoided = {tag: left_out[tag] for tag in possible[:MOST_STYLES]}
     return SongPlan(
         tuple(tag for tag in tags if tag not in avoided),
         tuple(avoided.values()),

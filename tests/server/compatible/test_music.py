@@ -7,8 +7,16 @@ import pytest
 from engine.audio import AudioForm
 from engine.errors import InvalidRequest, MissingInput
 from engine.request import SongRequest
+from server.compatible.fields import renamed
 from server.compatible.music import NO_WORDS, WITHOUT_EFFECT, drafted, read_composition, song_of
-from server.compatible.music_plan import ChunkedPlan, MusicPrompt, Section, SongPlan, plan_of
+from server.compatible.music_plan import (
+    MOST_STYLE_CHARACTERS,
+    ChunkedPlan,
+    MusicPrompt,
+    Section,
+    SongPlan,
+    plan_of,
+)
 
 SECTIONS: dict[str, Any] = {
     "positive_global_styles": ["folk", "warm"],
@@ -216,3 +224,84 @@ def test_a_heading_holds_what_a_name_may_hold() -> None:
     request, _ = song({"composition_plan": plan})
     assert request.lyrics.startswith(f"[A {'b' * 58}, 18.3 s]\n")
     assert Section("A").lines == ()
+
+
+def test_sections_that_come_again_are_written_out() -> None:
+    request, _ = song({"prompt": "pop\n[Verse x2, 20 s]\nla\n[Solo] x2\n[Outro]\n(x3)\nlo"})
+    assert request.lyrics.split("\n\n") == [
+        *["[Verse, 10 s]\nla"] * 2,
+        *["[Solo]"] * 2,
+        *["[Outro]\nlo"] * 3,
+    ]
+
+
+@pytest.mark.parametrize("name", ["Chorus x2", "Chorus, 30 s", "Chorus (x3)", "Chorus 2x, 4 s"])
+def test_a_foreign_name_opens_one_section_of_the_time_that_is_told(name: str) -> None:
+    sections = [
+        SECTIONS["sections"][1] | {"section_name": name, "duration_ms": 8_000, "lines": ["(x2)", "la"]}
+    ]
+    assert song({"composition_plan": {"sections": sections}})[0].lyrics == "[Chorus, 5.8 s]\nla"
+
+
+@pytest.mark.parametrize(("prompt", "keeps_time"), [("no drums", False), ("!!!", True), (" ... ", False)])
+def test_a_prompt_that_reads_as_nothing_is_the_style_as_it_stands(prompt: str, keeps_time: bool) -> None:
+    assert song({"prompt": prompt}, keeps_time=keeps_time)[0].style == prompt.strip()
+
+
+@pytest.mark.parametrize("length", [3_999, 4_000, 4_001, 4_002, 4_003])
+def test_a_style_is_cut_where_a_request_ends(length: int) -> None:
+    tags = ", ".join(f"{number:03d}" + "y" * 195 for number in range(19))
+    request, notes = song({"prompt": tags + ", " + "z" * (length - len(tags) - 2)})
+    assert len(request.style) == length if length <= 4_000 else len(request.style) < 4_000
+    assert any("Only the first" in note for note in notes) is (length > 4_000)
+    unsung, _ = song(
+        {"prompt": tags + ", " + "z" * (length - len(tags) - 2 - 14), "force_instrumental": True}
+    )
+    assert (len(unsung.style) == length) is (length <= 4_000)
+    assert unsung.style.endswith(", instrumental")
+
+
+def test_styles_to_leave_out_never_take_all_the_room() -> None:
+    avoided = [f"{number:03d} {'x' * 80} drums" for number in range(80)]
+    plan = SECTIONS | {"negative_global_styles": avoided}
+    request, notes = song({"composition_plan": plan})
+    assert request.style.startswith("folk, warm, soft, no 000")
+    assert any("more" in note for note in notes)
+
+
+@pytest.mark.parametrize("shape", [SECTIONS, CHUNKS])
+@pytest.mark.parametrize("model", [None, "music_v1", "music_v2"])
+def test_a_plan_is_answered_in_chunks_where_it_came_so_or_the_model_has_them(
+    shape: Any, model: str | None
+) -> None:
+    chunked = shape is CHUNKS or model == "music_v2"
+    assert read_composition({"composition_plan": shape, "model_id": model}, "").is_later is chunked
+    answer = drafted({"prompt": "jazz", "source_composition_plan": shape, "model_id": model}).answer
+    assert ("chunks" in answer) is chunked
+
+
+def test_styles_of_a_plan_are_bounded_together() -> None:
+    styles = [f"{number:03d}" + "x" * 190 for number in range(60)]
+    plan = SECTIONS | {"positive_global_styles": styles}
+    with pytest.raises(InvalidRequest, match=f"together; at most {MOST_STYLE_CHARACTERS}") as refused:
+        read_composition({"composition_plan": plan}, "")
+    assert refused.value.field == "composition_plan"
+    with pytest.raises(InvalidRequest, match="source_composition_plan have") as refused:
+        drafted({"prompt": "a", "source_composition_plan": plan})
+    assert refused.value.field == "source_composition_plan"
+
+
+@pytest.mark.parametrize(
+    ("payload", "source", "length"),
+    [
+        ({"prompt": "a", "music_length_ms": 9_000}, "prompt", "music_length_ms"),
+        ({"composition_plan": SECTIONS}, "composition_plan", "composition_plan"),
+    ],
+)
+def test_what_a_model_refuses_is_told_in_the_vendors_names(payload: Any, source: str, length: str) -> None:
+    names = read_composition(payload, "").words
+    for field, named in (("lyrics", source), ("style", source), ("semantic_sampling.max_tokens", length)):
+        with pytest.raises(InvalidRequest) as refused, renamed(names):
+            raise InvalidRequest(field, f"It needs 15000 for {field}. Shorten {field}.")
+        assert refused.value.field == named
+        assert str(refused.value).endswith(f"Shorten {named}.")

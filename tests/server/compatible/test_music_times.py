@@ -34,7 +34,7 @@ def sections_of(shortest_ms: int) -> st.SearchStrategy[list[dict[str, Any]]]:
     return st.lists(section, min_size=1, max_size=5)
 
 
-def made(style: str, sections: list[dict[str, Any]]) -> tuple[Timeline, list[int], tuple[str, ...]]:
+def made(style: str, sections: Any) -> tuple[Timeline, list[int], tuple[str, ...]]:
     """The score of such a plan as it is played, the lengths that are told of it in ms, and the job's notes."""
     asked = read_composition(
         {"composition_plan": {"positive_global_styles": [style], "sections": sections}}, ""
@@ -73,8 +73,11 @@ def test_sections_begin_where_they_are_asked_for_to_half_a_bar(
     wanted = [section["duration_ms"] for section in sections]
     assert len(told) == len(wanted)
     half = 1000 * (played.bars[0][1] / 2)
-    assert list(accumulate(told)) == pytest.approx(list(accumulate(wanted)), abs=half + 150)
-    if "BPM" not in style:
+    starts, asked = [0, *accumulate(told)][:-1], [0, *accumulate(wanted)][:-1]
+    assert starts == pytest.approx(asked, abs=half + 150)
+    if "BPM" in style:  # which is kept, so that the last bar may not fit
+        assert sum(wanted) - 2 * half - 100 < sum(told) <= sum(wanted)
+    else:
         assert played.duration + TAIL_SECONDS == pytest.approx(sum(wanted) / 1000, abs=0.1)
 
 
