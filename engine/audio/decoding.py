@@ -7,8 +7,9 @@ from typing import BinaryIO
 import numpy as np
 import soundfile
 
+from engine.audio.opening import opened
 from engine.audio.samples import Samples
-from engine.audio.source import at_start, unreadable
+from engine.audio.source import unreadable
 from engine.control import Check, unchecked
 
 _FORMATS = "WAV, FLAC, MP3 or Ogg"
@@ -32,10 +33,10 @@ class AudioHeader:
 def read_header(source: Path | BinaryIO, *, field: str = "file") -> AudioHeader:
     """What a file that `decode` reads says of itself; its samples are not read. Raises InvalidRequest as `decode`."""
     try:
-        told = soundfile.info(at_start(source))
+        with opened(source, field) as file:
+            return AudioHeader(int(file.frames), int(file.samplerate), int(file.channels))
     except soundfile.LibsndfileError as error:
         raise unreadable(field, error.error_string, _FORMATS) from error
-    return AudioHeader(int(told.frames), int(told.samplerate), int(told.channels))
 
 
 def decode(
@@ -47,7 +48,7 @@ def decode(
     before each slice and stops the reading by raising. Raises InvalidRequest, naming `field`, for anything else.
     """
     try:
-        with soundfile.SoundFile(at_start(source)) as file:
+        with opened(source, field) as file:
             frames = file.frames if most_frames is None else min(file.frames, most_frames)
             return _read(file, frames, check), int(file.samplerate)
     except soundfile.LibsndfileError as error:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from math import inf
 from pathlib import Path
@@ -14,6 +14,7 @@ import soxr
 from numpy.typing import NDArray
 
 from engine.audio.containers import BROKEN, Source, container_blocks, one_channel
+from engine.audio.opening import opened
 from engine.audio.source import at_start
 from engine.control import Check, unchecked
 from engine.errors import InvalidRequest
@@ -48,27 +49,23 @@ def listening(
     are read: for what is no audio, is damaged or cut short, has a rate that is not 1 to 384 kHz, or goes on for longer
     than `most_seconds`, whatever its header says.
     """
-    try:
-        file = _opened(source)
-    except soundfile.LibsndfileError as error:
-        with container_blocks(at_start(source), field, error.error_string) as found:
-            yield AudioStream(found.seconds, _bounded(_resampled(found, field, check), field, most_seconds))
-        return
-    with file:
-        _refuse_cut(file, source, field)
-        known = file.frames < _UNKNOWN_FRAMES
-        parts = Source(file.samplerate, file.frames / file.samplerate if known else None, _parts(file, field))
-        yield AudioStream(parts.seconds, _bounded(_resampled(parts, field, check), field, most_seconds))
+    with ExitStack() as closing:
+        try:
+            found = _source(closing.enter_context(opened(source, field)), source, field)
+        except soundfile.LibsndfileError as error:
+            found = closing.enter_context(container_blocks(at_start(source), field, error.error_string))
+        yield AudioStream(found.seconds, _bounded(_resampled(found, field, check), field, most_seconds))
 
 
-def _opened(source: Path | BinaryIO) -> soundfile.SoundFile:
-    """A file that is read once from its start.
+def _source(file: soundfile.SoundFile, source: Path | BinaryIO, field: str) -> Source:
+    """What an opened file holds, read once from its start.
 
     Else soundfile seeks after each block, and past the end of a file that does not tell its length that fails.
     """
-    file = soundfile.SoundFile(at_start(source))
+    _refuse_cut(file, source, field)
     file.seekable = lambda: False
-    return file
+    seconds = file.frames / file.samplerate if file.frames < _UNKNOWN_FRAMES else None
+    return Source(file.samplerate, seconds, _parts(file, field))
 
 
 def _parts(file: soundfile.SoundFile, field: str) -> Iterator[Mono]:
@@ -81,7 +78,7 @@ def _parts(file: soundfile.SoundFile, field: str) -> Iterator[Mono]:
             yield one_channel(part)
     except soundfile.LibsndfileError as error:
         raise InvalidRequest(field, BROKEN) from error
-    if left > 0 and file.frames < _UNKNOWN_FRAMES:
+    if left > 0 and file.frames < _UNKNOWN_FRAMES and file.format != "MP3":  # whose frames were all found
         raise InvalidRequest(field, BROKEN)
 
 

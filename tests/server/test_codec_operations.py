@@ -185,19 +185,20 @@ def test_a_flac_that_was_streamed_and_tells_no_length_is_refused(operations: Cod
         operations.encode(read_encode([]), io.BytesIO(raw))
 
 
-@pytest.mark.parametrize(
-    ("format", "sentence"),
-    [
-        ("flac", "cannot be read to its end, so it is damaged or was cut short; save it again"),
-        ("mp3", r"holds 1\.\d\d of the 3\.00 seconds that it tells, so it is damaged or was cut short"),
-    ],
-)
-def test_a_file_that_was_cut_short_is_to_blame_for_the_failure(
-    operations: CodecOperations, format: str, sentence: str, capfd: pytest.CaptureFixture[str]
-) -> None:
-    raw = noise(format)
+def test_a_file_that_was_cut_short_is_to_blame_for_the_failure(operations: CodecOperations) -> None:
+    raw = noise("flac")
     prepared = operations.encode(read_encode([]), io.BytesIO(raw[: len(raw) // 2]))
+    sentence = "cannot be read to its end, so it is damaged or was cut short; save it again"
     with pytest.raises(InvalidRequest, match=sentence) as caught:
         made(prepared)
+    assert caught.value.field == "audio"
+
+
+def test_an_mp3_that_was_cut_short_is_refused_at_once(
+    operations: CodecOperations, capfd: pytest.CaptureFixture[str]
+) -> None:
+    raw = noise("mp3")
+    with pytest.raises(InvalidRequest, match=r"holds 1\.\d\d of the 3\.0\d seconds that it tells") as caught:
+        operations.encode(read_encode([]), io.BytesIO(raw[: len(raw) // 2]))
     assert caught.value.field == "audio"
     capfd.readouterr()  # libmpg123 writes to stderr
