@@ -319,8 +319,8 @@ def words_of(lines: Iterable[str]) -> Iterable[str]:
     for line in lines:
         for row in _DIRECTION.sub(" ", line).splitlines():
             words = " ".join(row.split())
-            begun = begun or read_times(words) is None
-            if words and begun and read_heading(words) is None:
+            if words and read_heading(words) is None and (begun or read_times(words) is None):
+                begun = True
                 yield words
 
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.sketch.lyrics import is_upbeat, read_line, read_lyrics
+from engine.sketch.lyrics import is_upbeat, plain_name, read_line, read_lyrics, read_name, read_times
 
 
 def outline(text: str) -> list[tuple[str, str, int]]:
@@ -141,3 +141,30 @@ def test_a_heading_says_how_long_its_section_is(heading: str, name: str, seconds
 
 def test_sections_that_repeat_share_their_time() -> None:
     assert [section.seconds for section in read_lyrics("[Chorus x2, 30 s]\nla")] == [15.0, 15.0]
+
+
+@pytest.mark.parametrize(
+    ("heading", "name", "times", "seconds"),
+    [
+        ("Chorus x2, 8 s", "Chorus", 2, 8.0),
+        ("Verse, 30 s", "Verse", 1, 30.0),
+        ("Solo", "Solo", 1, None),
+        ("x2", "x2", 1, None),
+        ("Verse, 0 s", "Verse, 0 s", 1, None),
+    ],
+)
+def test_a_heading_tells_a_name_times_and_a_length(
+    heading: str, name: str, times: int, seconds: float | None
+) -> None:
+    assert read_name(heading) == (name, times, seconds)
+
+
+@given(st.text(st.sampled_from("Ax23×(,:|) s."), max_size=30))
+def test_a_plain_name_tells_nothing_but_itself(heading: str) -> None:
+    name = plain_name(heading)
+    assert read_name(name) == (name, 1, None)
+    assert plain_name(name) == name
+
+
+def test_a_line_that_is_a_number_of_times() -> None:
+    assert [read_times(row) for row in ("(x2)", "3 x", "x", "la x2", "")] == [2, 3, None, None, None]

@@ -2,6 +2,7 @@
 
 import email
 import json
+from itertools import accumulate
 from typing import Any
 
 import pytest
@@ -9,7 +10,7 @@ from elevenlabs.music_custom import MusicClient
 from elevenlabs.types import DetailedMusicResponse
 from pydantic import TypeAdapter
 
-from engine.score import write
+from engine.score import parse, timeline, write
 from engine.sketch.compose import compose
 from server.compatible.music import Composition, read_composition
 from server.compatible.music_answers import (
@@ -25,6 +26,11 @@ STYLE = "folk, warm, English"
 LYRICS = "[Intro, 5 s]\n[Verse 1, 12 s]\nThe river runs\n[Chorus, 10 s]\nSing it\n"
 PROMPT = f"{STYLE}\n[Verse 1]\nThe river runs\n[Chorus]\nSing it, now."
 WORDS = [{"word": "The", "start": 5.25, "end": 5.5}, {"word": "river", "start": 5.5, "end": 6.0004}]
+
+
+def starts_of(song: Sung) -> list[int]:
+    """Where the sections of its score begin, in ms."""
+    return [round(1000 * start) for _, start, _ in timeline(parse(str(song.replay["abc"]))).sections]
 
 
 def asked(prompt: str = PROMPT, **fields: Any) -> Composition:
@@ -44,15 +50,29 @@ def described_sections(told: dict[str, Any]) -> list[tuple[str, int, list[str]]]
 
 
 def test_sections_have_the_times_of_the_score_and_the_words_that_were_asked_for() -> None:
-    told = described(asked(with_timestamps=True), sung(words=WORDS))
-    sections = described_sections(told)
+    song = sung(words=WORDS)
+    sections = described_sections(described(asked(with_timestamps=True), song))
     assert [(name, lines) for name, _, lines in sections] == [
         ("Intro", []),
         ("Verse 1", ["The river runs"]),
         ("Chorus", ["Sing it, now."]),
     ]
-    assert [time for _, time, _ in sections] == pytest.approx([5000, 12_000, 12_200], abs=1800)
-    assert sum(time for _, time, _ in sections) == 29_200
+    ends = [*accumulate(time for _, time, _ in sections)]
+    assert [0, *ends] == [*starts_of(song), 29_200]
+
+
+def test_a_section_is_told_as_short_as_it_is() -> None:
+    song = sung(lyrics="[Intro, 2 s]\n[Verse 1, 12 s]\nThe river runs\n[Chorus, 2 s]", seconds=18.2)
+    sections = described_sections(described(asked(), song))
+    assert [name for name, _, _ in sections] == ["Intro", "Verse 1", "Chorus"]
+    assert sections[0][1] < 3_000
+    assert [*accumulate(time for _, time, _ in sections)] == [*starts_of(song)[1:], 18_200]
+
+
+def test_words_are_not_told_of_a_section_that_came_too_early() -> None:
+    song = sung(lyrics="[Chorus, 10 s]\nSing it\n[Verse 1, 12 s]\nThe river runs", seconds=24.2)
+    sections = described_sections(described(asked(), song))
+    assert [(name, lines) for name, _, lines in sections] == [("Chorus", []), ("Verse 1", ["The river runs"])]
 
 
 def test_details_are_what_the_official_types_say() -> None:

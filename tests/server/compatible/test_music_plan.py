@@ -7,15 +7,20 @@ from elevenlabs import MusicPrompt as TheirPrompt
 from elevenlabs.types import CompositionPlan
 from pydantic import TypeAdapter, ValidationError
 
+from engine.errors import InvalidRequest
 from server.compatible.music_plan import (
+    MOST_PLAN_BYTES,
     ChunkedPlan,
     MusicPrompt,
     Section,
     SongPlan,
     as_chunks,
     as_music_prompt,
+    check_styles,
+    check_written,
     distinct,
     plan_of,
+    words_of,
 )
 
 SECTIONS: dict[str, Any] = {
@@ -145,6 +150,8 @@ def test_a_style_counts_once_in_whatever_case() -> None:
         ({"lines": ["x"] * 31}, "at most 30"),
         ({"lines": ["x" * 201]}, "200 characters"),
         ({"source_from": {"song_id": "a"}}, "not possible here"),
+        ({"positive_local_styles": ["x" * 201]}, "200 characters"),
+        ({"negative_local_styles": ["x"] * 101}, "at most 100 entries"),
     ],
 )
 def test_a_section_beyond_its_bounds_is_refused(change: dict[str, Any], sentence: str) -> None:
@@ -166,3 +173,51 @@ def test_a_section_beyond_its_bounds_is_refused(change: dict[str, Any], sentence
 def test_a_chunk_beyond_its_bounds_is_refused(change: dict[str, Any], sentence: str) -> None:
     with pytest.raises(ValidationError, match=sentence):
         ChunkedPlan.model_validate({"chunks": [CHUNKS["chunks"][0] | change]})
+
+
+@pytest.mark.parametrize(
+    "plan",
+    [
+        {"sections": [1] * 201},
+        {"sections": [SECTIONS["sections"][0] | {"lines": [1] * 31}] * 200},
+        {"sections": [SECTIONS["sections"][0] | {"positive_local_styles": [1] * 100}] * 200},
+        {"sections": [{"duration_ms": 1}] * 200},
+        {"positive_global_styles": [1] * 900_000, "sections": SECTIONS["sections"]},
+        {"negative_global_styles": ["x" * 201] * 100, "sections": SECTIONS["sections"]},
+    ],
+)
+def test_of_lists_that_are_wrong_only_the_first_entry_is_told(plan: dict[str, Any]) -> None:
+    with pytest.raises(ValidationError) as refused:
+        MusicPrompt.model_validate(plan)
+    assert len(refused.value.errors()) <= 3  # fields of the same section, and that no section is left
+
+
+@pytest.mark.parametrize("chunk", [1, {"text": 1}, CHUNKS["chunks"][0] | {"positive_styles": [1] * 100}])
+def test_of_chunks_too(chunk: Any) -> None:
+    for count in (200, 201):
+        with pytest.raises(ValidationError) as refused:
+            ChunkedPlan.model_validate({"chunks": [chunk] * count})
+        assert len(refused.value.errors()) <= 3
+
+
+def test_a_number_of_times_above_the_words_is_not_sung() -> None:
+    assert [*words_of(["(x2)", "{softly}", "x3", "Chorus:", "2x", "la", "(x2)"])] == ["la", "(x2)"]
+
+
+def test_styles_count_once_where_all_chunks_repeat_them() -> None:
+    styles = [f"{number:02d}" + "x" * 100 for number in range(40)]
+    chunk = CHUNKS["chunks"][0] | {"positive_styles": styles}
+    check_styles(plan_of(ChunkedPlan.model_validate({"chunks": [chunk] * 50})), "plan")
+    other = CHUNKS["chunks"][0] | {"positive_styles": [style + "y" for style in styles]}
+    with pytest.raises(InvalidRequest, match="styles of plan have 8") as refused:
+        check_styles(plan_of(ChunkedPlan.model_validate({"chunks": [chunk, other]})), "plan")
+    assert refused.value.field == "plan"
+
+
+def test_a_plan_is_written_within_a_mebibyte() -> None:
+    text = "x" * (MOST_PLAN_BYTES - len('{"a": ""}'))
+    check_written({"a": text}, "plan")
+    with pytest.raises(InvalidRequest, match="plan would take 1048577 bytes"):
+        check_written({"a": text + "x"}, "plan")
+    with pytest.raises(InvalidRequest, match="plan would take"):
+        check_written({"a": "東" * (MOST_PLAN_BYTES // 2)}, "plan")

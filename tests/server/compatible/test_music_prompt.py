@@ -4,9 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from engine.sketch.compose import outline
 from engine.sketch.sampler import TAIL_SECONDS
-from server.compatible.music_plan import LONGEST_LINE, MOST_LINES, Section, SongPlan
-from server.compatible.music_prompt import draft, fitted, read_prompt
+from server.compatible.music_plan import LONGEST_LINE, LONGEST_TAG, MOST_LINES, MOST_STYLES, Section, SongPlan
+from server.compatible.music_prompt import draft, fitted, fitting_tags, read_prompt
 
 SUNG = "Warm folk, no drums. Acoustic guitar\n[Verse 1]\nThe river runs\nbelow the town\n\n[Chorus] Sing it\n[Outro]"
 WEIGHTED = st.lists(
@@ -128,3 +129,61 @@ def test_any_sections_fit_any_length(parts: list[tuple[bool, float]], millisecon
     assert all(3_000 <= time <= 120_000 for time in times)
     words = sum(len(section.lines) for section in made)
     assert words == min(sum(sung for sung, _ in parts), words if len(made) == 1 else 30)
+
+
+def test_the_time_of_sections_that_go_at_the_end_is_the_last_ones() -> None:
+    sections = (Section("Intro", ("la",)), Section("Verse", ("la",)), Section("Coda"), Section("Outro"))
+    made = fitted(sections, [10, 8, 0.5, 0.5], 38_000)
+    assert [(section.name, section.milliseconds) for section in made] == [
+        ("Intro", 20_000),
+        ("Verse", 18_000),
+    ]
+
+
+@pytest.mark.parametrize("prompt", ["pop", "folk", "ambient", "hip hop"])
+@pytest.mark.parametrize("milliseconds", [5_000, 15_000])
+def test_a_form_does_not_come_again_where_there_is_little_time(prompt: str, milliseconds: int) -> None:
+    assert len(draft(read_prompt(prompt), milliseconds).sections) == 1
+
+
+def test_what_stands_behind_a_heading_for_times_is_no_word() -> None:
+    plan = read_prompt("pop\n[Verse] x2\nla\n[Chorus x2, 30 s]\n{softly} lo")
+    assert plan.sections == (
+        *(Section("Verse", ("la",)),) * 2,
+        *(Section("Chorus", ("lo",), 15_000),) * 2,
+    )
+
+
+def test_sections_come_again_as_far_as_there_is_room() -> None:
+    plan = read_prompt("[Verse x9]\n" + f"{'la ' * 60}\n" * 20 + "[Chorus x9]\nlo")
+    names = [section.name for section in plan.sections]
+    assert 1 < names.count("Verse") < 9
+    assert names.count("Chorus") > 1
+
+
+def test_a_section_of_many_lines_shares_its_time() -> None:
+    plan = read_prompt("[Verse, 60 s]\n" + "la\n" * 40)
+    assert [(len(part.lines), part.milliseconds) for part in plan.sections] == [(30, 30_000), (10, 30_000)]
+
+
+def test_tags_fit_a_plan_whole_or_in_pieces() -> None:
+    assert fitting_tags(["folk", "warm"]) == ("folk", "warm")
+    assert fitting_tags(["word " * 50]) == (("word " * 40).strip(), ("word " * 10).strip())
+    many = [f"tag {number}" for number in range(MOST_STYLES + 1)]
+    fitting = fitting_tags(many)
+    assert len(fitting) <= MOST_STYLES
+    assert ", ".join(fitting) == ", ".join(many)
+    assert max(map(len, fitting)) <= LONGEST_TAG
+
+
+def test_only_so_much_is_avoided_as_a_plan_can_hold() -> None:
+    plan = read_prompt(", ".join(f"no {number} drums" for number in range(MOST_STYLES + 5)))
+    assert (len(plan.avoided), len(plan.styles)) == (MOST_STYLES, 5)
+    assert read_prompt(f"no {'x' * LONGEST_TAG} drums").avoided == ()
+
+
+def test_a_drafted_song_is_told_with_its_end() -> None:
+    told = outline("folk", "[Verse]\nla la la\n[Chorus]\nlo", 600.0)
+    drafted = draft(read_prompt("folk\n[Verse]\nla la la\n[Chorus]\nlo"))
+    seconds = [part.seconds for part in told]
+    assert sum(lengths(drafted)) == pytest.approx(1000 * (sum(seconds) + TAIL_SECONDS), abs=1)
