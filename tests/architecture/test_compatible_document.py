@@ -148,6 +148,7 @@ def test_the_calls_shown_are_understood(studio: Product) -> None:
         ("music", "audio/mpeg"),
         ("models", "application/json"),
         ("audio/speech", "text/event-stream"),
+        ("audio/speech", "audio/mpeg"),
         ("audio/transcriptions", "text/event-stream"),
         ("music/plan", "application/json"),
         ("music/detailed", "multipart/mixed"),

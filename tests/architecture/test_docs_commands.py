@@ -65,15 +65,18 @@ CHECKED_BY = {
     "curl -sS -o hello.mp3 http://127.0.0.1:8000/v1/audio/speech -H 'Content-Type: application/json' "
     '-d \'{"model": "tts-1", "voice": "alloy", "input": "Good morning!"}\'': COMPATIBLE,
     "curl -sS http://127.0.0.1:8000/v1/audio/transcriptions -F model=whisper-1 -F response_format=verbose_json "
-    "-F 'timestamp_granularities[]=word' -F file=@talk.flac": COMPATIBLE,
+    "-F 'timestamp_granularities[]=word' -F file=@hello.mp3": COMPATIBLE,
     "curl -sS -o song.mp3 'http://127.0.0.1:8000/v1/music?output_format=mp3_44100_128' "
     "-H 'Content-Type: application/json' "
     '-d \'{"prompt": "folk, warm", "music_length_ms": 10000}\'': COMPATIBLE,
     "curl -sS http://127.0.0.1:8000/v1/models": COMPATIBLE,
     "curl -sN http://127.0.0.1:8000/v1/audio/speech -H 'Content-Type: application/json' "
     '-d \'{"model": "tts-1", "input": "Good morning!", "stream_format": "sse"}\'': COMPATIBLE,
+    "curl -sS -o song.mp3 http://127.0.0.1:8000/v1/audio/speech -H 'Content-Type: application/json' "
+    '-d \'{"model": "sketch", "voice": "alloy", "input": "[Verse]\\nCome home, come home again", '
+    '"instructions": "folk, warm"}\'': COMPATIBLE,
     "curl -sN http://127.0.0.1:8000/v1/audio/transcriptions -F model=whisper-1 -F stream=true "
-    "-F file=@talk.flac": COMPATIBLE,
+    "-F file=@hello.mp3": COMPATIBLE,
     "curl -sS http://127.0.0.1:8000/v1/music/plan -H 'Content-Type: application/json' "
     '-d \'{"prompt": "folk, warm, no drums", "music_length_ms": 60000}\'': COMPATIBLE,
     "curl -sS -o song.multipart http://127.0.0.1:8000/v1/music/detailed -H 'Content-Type: application/json' "
