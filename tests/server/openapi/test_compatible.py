@@ -103,6 +103,8 @@ def test_transcripts_are_described_as_they_are_sent(shapes: dict[str, Any]) -> N
     segment = Segment(0.0, 1.0, "One.", words, (7, 8), 0.0, -0.1, 1.0, 0.01)
     told = jsonable(transcript_as_json(Transcript("One.", "en", 0.9, 3.2, (segment,))))
     transcript = TranscriptAnswer.model_validate(told)
+    assert "languages" in as_json(transcript, TranscriptionCall(language="en"))
+    assert "languages" in shapes["TranscriptionJson"]["properties"]
     for task in ("transcribe", "translate"):
         call = TranscriptionCall.model_validate(
             {"task": task, "response_format": "verbose_json", "timestamp_granularities": ("word", "segment")}
