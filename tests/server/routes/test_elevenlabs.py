@@ -12,6 +12,10 @@ import soundfile
 from starlette.testclient import TestClient
 
 from engine.catalogue import Catalogue
+from engine.errors import InvalidRequest
+from engine.request import SongRequest
+from engine.song_model import Latents
+from server.routes.elevenlabs import EVENT_BYTES
 from tests.server.product import Product, product
 from tests.server.yue2_double import Yue2Double
 
@@ -19,10 +23,24 @@ SHORT = {"prompt": "pop, happy", "music_length_ms": 4_000, "seed": 3, "model_id"
 DOUBLE = {"prompt": "folk", "seed": 3}
 
 
+class Choosy(Yue2Double):
+    """Refuses what is too long in the words of our own requests, as YuE2 does."""
+
+    def check(self, request: SongRequest, latents: Latents | None = None) -> None:
+        super().check(request, latents)
+        for field, text in (("lyrics", request.lyrics), ("style", request.style)):
+            if "far too long" in text:
+                raise InvalidRequest(
+                    field,
+                    f"It needs 4096 for abc_sampling.max_tokens and 15000 for semantic_sampling.max_tokens. Shorten {field}, "
+                    "or lower abc_sampling.max_tokens or lower semantic_sampling.max_tokens.",
+                )
+
+
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Product]:
     """The product with the band and a double of YuE2, which is the default."""
-    with product(tmp_path_factory.mktemp("music"), catalogue=Catalogue(yue2=Yue2Double())) as running:
+    with product(tmp_path_factory.mktemp("music"), catalogue=Catalogue(yue2=Choosy())) as running:
         yield running
 
 
@@ -164,3 +182,52 @@ def test_a_key_of_the_vendors_kind_makes_one_song_of_two_calls(client: TestClien
     first, again = (client.post("/v1/music", json=DOUBLE, headers=headers) for _ in range(2))
     assert first.headers["song-id"] == again.headers["song-id"]
     assert first.content == again.content
+
+
+TOO_LONG = {"section_name": "Verse", "duration_ms": 5_000, "lines": ["far too long"]}
+
+
+@pytest.mark.parametrize(
+    ("body", "source", "length"),
+    [
+        ({"prompt": "folk, far too long", "music_length_ms": 600_000}, "prompt", "music_length_ms"),
+        ({"prompt": "folk\n[Verse]\nfar too long"}, "prompt", "music_length_ms"),
+        ({"composition_plan": {"sections": [TOO_LONG]}}, "composition_plan", "composition_plan"),
+    ],
+)
+def test_what_the_model_refuses_names_fields_of_these_calls(
+    client: TestClient, body: dict[str, Any], source: str, length: str
+) -> None:
+    answer = client.post("/v1/music", json=body)
+    told = answer.json()["error"]
+    assert (answer.status_code, told["param"]) == (400, source)
+    assert told["message"] == (
+        f"It needs 4096 for the score and 15000 for {length}. Shorten {source}, or lower the score or lower {length}."
+    )
+
+
+def test_pieces_of_sound_join_without_padding() -> None:
+    assert EVENT_BYTES % 3 == 0
+
+
+@pytest.mark.parametrize("path", ["/v1/music", "/v1/music/detailed", "/v1/music/plan"])
+def test_a_plan_that_would_be_repeated_without_end_is_refused(client: TestClient, path: str) -> None:
+    styles = [f"{number:03d}" + "x" * 190 for number in range(40)]
+    plan = {
+        "positive_global_styles": styles,
+        "sections": [{"section_name": "A", "duration_ms": 3_000}] * 200,
+    }
+    field = "source_composition_plan" if path.endswith("plan") else "composition_plan"
+    body = {field: plan, "model_id": "music_v2"} | ({"prompt": "a"} if path.endswith("plan") else {})
+    answer = client.post(path, json=body)
+    assert (answer.status_code, answer.json()["error"]["param"]) == (400, field)
+    assert "1048576" in answer.json()["error"]["message"]
+
+
+def test_a_plan_is_answered_in_the_shape_that_was_sent(client: TestClient) -> None:
+    plan = {"chunks": [{"text": "[Verse]\nla la", "duration_ms": 5_000, "positive_styles": ["folk"]}]}
+    answer = client.post(
+        "/v1/music/detailed", json={"composition_plan": plan, "model_id": "sketch", "seed": 3}
+    )
+    (told,) = parts_of(answer)[0]["composition_plan"]["chunks"]
+    assert (told["text"], told["duration_ms"]) == ("[Verse]\nla la", 5_000)
