@@ -75,9 +75,6 @@ CHECKED_BY = {
     "curl -sS -o song.mp3 http://127.0.0.1:8000/v1/audio/speech -H 'Content-Type: application/json' "
     '-d \'{"model": "sketch", "voice": "alloy", "input": "[Verse]\\nCome home, come home again", '
     '"instructions": "folk, warm"}\'': COMPATIBLE,
-    "curl -sS -o song.mp3 http://127.0.0.1:8000/v1/audio/speech -H 'Content-Type: application/json' "
-    '-d \'{"model": "sketch", "voice": "alloy", "input": "[Verse]\\nCome home, come home again", '
-    '"instructions": "folk, warm"}\'': COMPATIBLE,
     "curl -sN http://127.0.0.1:8000/v1/audio/transcriptions -F model=whisper-1 -F stream=true "
     "-F file=@hello.mp3": COMPATIBLE,
     "curl -sS http://127.0.0.1:8000/v1/music/plan -H 'Content-Type: application/json' "
