@@ -4,6 +4,7 @@ import asyncio
 import base64
 import json
 import re
+from itertools import accumulate
 from typing import Any
 
 import httpx
@@ -14,7 +15,9 @@ from elevenlabs.core import ApiError
 from elevenlabs.types import CompositionPlan, DetailedMusicResponse
 from pydantic import TypeAdapter
 
-from tests.clients.heard import MU, Heard, hear, hear_raw
+from engine.score import parse, timeline
+from server.compatible.music_formats import FORMS
+from tests.clients.heard import A_LAW, MU, Heard, hear, hear_raw
 from tests.clients.sse import events
 from tests.clients.studio import Studio
 from tests.clients.texts import words
@@ -231,3 +234,48 @@ def test_what_cannot_be_is_refused_in_their_form(
     assert detail.keys() >= {"type", "code", "status", "message", "request_id", "param"}
     assert detail["param"] == param
     assert studio.jobs == before
+
+
+# Of the codes by their own names: MP3 has no 240 kbit/s; of samples without a head the channels and what they are.
+KBPS = {240: 256}
+RAW = {"pcm": (2, "pcm_s16le"), "ulaw": (1, MU), "alaw": (1, A_LAW)}
+
+
+@pytest.mark.parametrize("code", FORMS)
+def test_every_code_is_decoded_and_measured(eleven: ElevenLabs, studio: Studio, code: str) -> None:
+    pieces = eleven.music.compose(
+        prompt="pop, happy", music_length_ms=3_000, force_instrumental=True, seed=5, output_format=code
+    )
+    audio = b"".join(pieces)
+    seconds = newest(studio)["tracks"]["items"][0]["seconds"]
+    codec, rate, *bitrate = code.split("_")
+    if codec in RAW:
+        heard = hear_raw(audio, int(rate), *RAW[codec])
+    else:
+        heard = hear(audio)
+        wanted = KBPS.get(int(bitrate[0]), int(bitrate[0]))
+        least = 0.9 * wanted if codec == "mp3" else 0.2 * wanted  # Opus takes what the sound needs
+        assert least < heard.bitrate_kbps < 1.25 * wanted + 8
+        assert (heard.codec.removesuffix("float"), heard.channels) == (codec, 2)
+    assert heard.rate_hz == int(rate)
+    assert heard.seconds == pytest.approx(seconds, abs=0.12)
+    assert seconds == pytest.approx(3, abs=0.05)
+    assert 0.01 < heard.loudness < 0.5
+
+
+def test_sections_last_as_long_as_the_plan_says_to_half_a_bar(eleven: ElevenLabs, studio: Studio) -> None:
+    sections = [
+        SongSection(
+            section_name=name, duration_ms=time, lines=[], positive_local_styles=[], negative_local_styles=[]
+        )
+        for name, time in (("Intro", 7_000), ("Verse", 13_000), ("Outro", 9_000))
+    ]
+    plan = MusicPrompt(positive_global_styles=["pop"], negative_global_styles=[], sections=sections)
+    song = eleven.music.compose_detailed(composition_plan=plan, seed=3)
+    told = typed(MusicPrompt, song.json["composition_plan"])
+    ends = [*accumulate(section.duration_ms for section in told.sections)]
+    assert ends == pytest.approx([7_000, 20_000, 29_000], abs=1_100)
+    assert hear(song.audio).seconds == pytest.approx(29, abs=0.1)
+    replay = studio.native.get("/job", params={"id": song.song_id, "replay": 0}).json()
+    starts = [round(1000 * start) for _, start, _ in timeline(parse(replay["abc"])).sections]
+    assert [0, *ends[:-1]] == starts
