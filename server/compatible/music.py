@@ -6,6 +6,7 @@ from itertools import accumulate
 from math import ceil
 from typing import Annotated, Final, TypeVar
 
+from annotated_types import MaxLen
 from pydantic import AfterValidator, Field, ValidationError
 
 from engine.audio import AudioForm
@@ -70,7 +71,7 @@ Flag = Annotated[bool, Field(strict=True)]
 class _Fields(Tolerant):
     """What every music call may send."""
 
-    prompt: Annotated[Text, AfterValidator(at_most(LONGEST_PROMPT))] | None = None
+    prompt: Annotated[Text, AfterValidator(at_most(LONGEST_PROMPT)), MaxLen(LONGEST_PROMPT)] | None = None
     music_length_ms: Whole | None = Field(default=None, ge=SHORTEST_MS, le=LONGEST_MS)
     model_id: Model | None = None
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Annotated, Final
 
+from annotated_types import MaxLen
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, FailFast, Field
 
 from engine.errors import InvalidRequest
@@ -19,6 +20,7 @@ from storage.entry import JSON
 
 SHORTEST_SECTION_MS, LONGEST_SECTION_MS = 3_000, 120_000
 MOST_LINES, LONGEST_LINE, LONGEST_NAME = 30, 200, 100
+LONGEST_CHUNK: Final = 10_000  # characters, more than its name and lines can have
 MOST_SECTIONS: Final = 200  # of the shortest, in the longest song
 MOST_STYLES, LONGEST_TAG = 100, 200
 MOST_STYLE_CHARACTERS: Final = 8_000  # of all styles of a plan; a song has room for half of that
@@ -77,7 +79,7 @@ def not_here(sentence: str) -> Callable[[object], None]:
 
 
 def at_most(characters: int) -> Callable[[str], str]:
-    """A validator of text that is no longer than that."""
+    """A validator of text that is no longer than that; `MaxLen` behind it tells the bound in JSON Schema."""
 
     def check(text: str) -> str:
         if len(text) > characters:
@@ -105,21 +107,23 @@ class Tolerant(BaseModel):
 
 
 NO_REFERENCES: Final = "songs are made from style and words alone; leave it out and describe what you want."
-Tag = Annotated[Text, AfterValidator(at_most(LONGEST_TAG))]
+Tag = Annotated[Text, AfterValidator(at_most(LONGEST_TAG)), MaxLen(LONGEST_TAG)]
 Styles = Annotated[
     tuple[Tag, ...] | None,
     FailFast(),
     Field(max_length=MOST_STYLES),
     BeforeValidator(no_more_than(MOST_STYLES)),
 ]
-Line = Annotated[Text, AfterValidator(at_most(LONGEST_LINE))]
+Line = Annotated[Text, AfterValidator(at_most(LONGEST_LINE)), MaxLen(LONGEST_LINE)]
 Reference = Annotated[object, AfterValidator(not_here(NO_REFERENCES))]
 
 
 class SongSection(Tolerant):
     """One section of a plan of `music_v1`."""
 
-    section_name: Annotated[Text, AfterValidator(at_most(LONGEST_NAME))] = Field(min_length=1)
+    section_name: Annotated[Text, AfterValidator(at_most(LONGEST_NAME)), MaxLen(LONGEST_NAME)] = Field(
+        min_length=1
+    )
     positive_local_styles: Styles = None
     negative_local_styles: Styles = None
     duration_ms: Whole = Field(ge=SHORTEST_SECTION_MS, le=LONGEST_SECTION_MS)
@@ -143,6 +147,8 @@ class MusicPrompt(Tolerant):
 
 
 def _chunk_text(text: str) -> str:
+    if len(text) > LONGEST_CHUNK:
+        raise ruled_out(f"{{field}} must have at most {LONGEST_CHUNK} characters; you sent {len(text)}.")
     name, lines = _name_and_lines(text)
     if len(name) > LONGEST_NAME:
         raise ruled_out(

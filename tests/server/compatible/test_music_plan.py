@@ -165,6 +165,7 @@ def test_a_section_beyond_its_bounds_is_refused(change: dict[str, Any], sentence
     [
         ({"text": f"[{'x' * 101}]"}, "at most 100"),
         ({"text": "x\n" * 31}, "at most 30 lines"),
+        ({"text": "[a]" + "\n" * 10_000}, "at most 10000 characters"),
         ({"text": "x" * 201}, "at most 200 characters"),
         ({"conditioning_ref": {"song_id": "a"}}, "not possible here"),
         ({"song_id": "a"}, "not possible here"),
