@@ -4,7 +4,7 @@ import io
 from dataclasses import dataclass
 from typing import Final
 
-from engine.audio import AudioHeader, Samples, decode, read_header, resample, stereo
+from engine.audio import UNTOLD_FRAMES, AudioHeader, Samples, decode, read_header, resample, stereo
 from engine.catalogue import Catalogue
 from engine.control import Check, Control
 from engine.errors import InvalidRequest
@@ -17,7 +17,6 @@ from storage.entry import Part
 
 SLOWEST_HZ: Final = 8_000
 FASTEST_HZ: Final = 384_000
-UNTOLD_FRAMES: Final = 2**62  # from here on libsndfile means that the file does not tell
 MOST_MISSING_SECONDS: Final = 0.25  # what the lengths told by lossy formats may be off by
 LONGEST_SECONDS: Final = CONTEXT_TOKENS / CODES_PER_SECOND
 _OPERATION: Final = "vae"
@@ -44,7 +43,7 @@ class CodecOperations:
     def encode(self, asked: EncodeRequest, audio: io.BytesIO) -> Prepared:
         """An audio file into latents. Raises UnknownModel, InvalidRequest."""
         codec = self._catalogue.codec(asked.model)
-        recording = _Recording(audio, read_header(audio, field="audio"))
+        recording = _Recording(audio, read_header(audio, field="audio", most_samples=_most_samples(codec)))
         _check_audio(codec, recording.header)
         fields = {"op": "encode", "model": codec.id, "audio": sha256_of(audio.getbuffer())}
         return Prepared(
@@ -78,7 +77,8 @@ class CodecOperations:
 def _check_audio(codec: SongCodec, header: AudioHeader) -> None:
     if header.frames >= UNTOLD_FRAMES:
         raise InvalidRequest(
-            "audio", "The audio file does not tell its length; save it again, or convert it to WAV."
+            "audio",
+            "The audio file does not tell its length and holds more than is read here; save it again, or send a part.",
         )
     if not SLOWEST_HZ <= header.rate_hz <= FASTEST_HZ:
         raise InvalidRequest(

@@ -1,6 +1,6 @@
 """Audio as float32 arrays of shape (N, C): encoded to files, decoded from them, brought to a loudness or a rate."""
 
-from engine.audio.decoding import AudioHeader, decode, read_header
+from engine.audio.decoding import UNTOLD_FRAMES, AudioHeader, decode, read_header
 from engine.audio.encoding import encode, open_writer
 from engine.audio.form import CODECS, FORMATS, AudioForm
 from engine.audio.loudness import integrated_loudness, normalise_loudness
@@ -13,6 +13,7 @@ __all__ = [
     "CODECS",
     "FORMATS",
     "MP3_BITRATES_KBPS",
+    "UNTOLD_FRAMES",
     "AudioForm",
     "AudioHeader",
     "AudioWriter",

@@ -13,6 +13,7 @@ from engine.audio.source import unreadable
 from engine.control import Check, unchecked
 
 _FORMATS = "WAV, FLAC, MP3 or Ogg"
+UNTOLD_FRAMES = 2**62  # from here on libsndfile means that the file does not tell
 _SLICE_SAMPLES = 2**20  # 11 s of stereo; Opus, the slowest, takes 0.15 s for them
 
 
@@ -30,13 +31,32 @@ class AudioHeader:
         return self.frames / self.rate_hz
 
 
-def read_header(source: Path | BinaryIO, *, field: str = "file") -> AudioHeader:
-    """What a file that `decode` reads says of itself; its samples are not read. Raises InvalidRequest as `decode`."""
+def read_header(source: Path | BinaryIO, *, field: str = "file", most_samples: int = 0) -> AudioHeader:
+    """What a file that `decode` reads says of itself. Raises InvalidRequest as `decode`.
+
+    Where a file does not tell its length, its frames are counted if no more than `most_samples` are in them of all
+    channels together; else it has UNTOLD_FRAMES or more.
+    """
     try:
         with opened(source, field) as file:
-            return AudioHeader(int(file.frames), int(file.samplerate), int(file.channels))
+            rate_hz, channels = int(file.samplerate), int(file.channels)
+            frames = int(file.frames)
+            if frames >= UNTOLD_FRAMES:
+                frames = _counted(file, most_samples // channels)
+            return AudioHeader(frames, rate_hz, channels)
     except soundfile.LibsndfileError as error:
         raise unreadable(field, error.error_string, _FORMATS) from error
+
+
+def _counted(file: soundfile.SoundFile, most_frames: int) -> int:
+    """How many frames there are, if no more than so many; the samples are dropped."""
+    block, frames = np.empty((max(1, _SLICE_SAMPLES // file.channels), file.channels), np.float32), 0
+    while frames <= most_frames:
+        read = len(file.read(out=block))
+        if not read:
+            return frames
+        frames += read
+    return UNTOLD_FRAMES
 
 
 def decode(

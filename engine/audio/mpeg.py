@@ -19,6 +19,7 @@ _KIND: Final = 0xFFFE0C00  # sync word, version, layer and rate: what all frames
 _LIKELY: Final = rb"\xff[\xe2-\xff][\x10-\xef]"
 _CHAIN: Final = 3  # so many headers, each where the frame before it ends, are no accident
 _MOST_STARTS: Final = 2**16  # tried where a frame should begin and none does
+_MOST_JOINTS: Final = 1_000
 _MISCOUNTED: Final = 2  # frames: some encoders count the tag's own, or what they had begun
 _RATES_HZ: Final = {3: (44_100, 48_000, 32_000), 2: (22_050, 24_000, 16_000), 0: (11_025, 12_000, 8_000)}
 _LOW_KBPS: Final = (0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160, 0)
@@ -184,7 +185,8 @@ class _Walk:
         if start is None or header is None:
             self.is_ragged = behind < self.octets.size
             return None
-        if start - behind > 2 * self.header.largest:  # a part of a frame before the joint, and one behind it
+        # What joining leaves: a part of a frame before the joint, and one behind it.
+        if start - behind > 2 * self.header.largest or len(self.spans) > _MOST_JOINTS:
             raise InvalidRequest(
                 self.blamed,
                 f"The audio is damaged {self.header.seconds(self.frames):.2f} seconds from its start; send the whole "

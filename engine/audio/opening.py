@@ -19,7 +19,7 @@ _MOST_CHUNKS: Final = 100
 
 @contextmanager
 def opened(source: Path | BinaryIO, field: str) -> Iterator[soundfile.SoundFile]:
-    """A file to read from its start; how long an MP3 is, is counted and not guessed.
+    """A file to read once from its start, block by block; how long an MP3 is, is counted and not guessed.
 
     Raises LibsndfileError for what it does not read, and InvalidRequest, naming `field`, for an MP3 that is damaged or
     cut short as far as its frames tell.
@@ -31,6 +31,8 @@ def opened(source: Path | BinaryIO, field: str) -> Iterator[soundfile.SoundFile]
             whole = frames_of(octets, field) if file.format == "MP3" else _sound_of(octets)
             if whole is not None:
                 file = closing.enter_context(soundfile.SoundFile(whole))
+        # Else soundfile seeks after each block, and past the end of a file that does not tell its length that fails.
+        file.seekable = lambda: False
         yield file
 
 

@@ -58,12 +58,8 @@ def listening(
 
 
 def _source(file: soundfile.SoundFile, source: Path | BinaryIO, field: str) -> Source:
-    """What an opened file holds, read once from its start.
-
-    Else soundfile seeks after each block, and past the end of a file that does not tell its length that fails.
-    """
+    """What an opened file holds."""
     _refuse_cut(file, source, field)
-    file.seekable = lambda: False
     seconds = file.frames / file.samplerate if file.frames < _UNKNOWN_FRAMES else None
     return Source(file.samplerate, seconds, _parts(file, field))
 

@@ -30,7 +30,7 @@ def upload(frames: int, rate_hz: int = 48_000, channels: int = 2, level: float =
 
 
 def told(header: AudioHeader) -> Callable[..., AudioHeader]:
-    return lambda source, field: header
+    return lambda source, **_: header
 
 
 @pytest.mark.parametrize(
@@ -39,7 +39,7 @@ def told(header: AudioHeader) -> Callable[..., AudioHeader]:
         (AudioHeader(1_919, 48_000, 2), r"must last 0\.04 to 983\.04 seconds; it lasts 0\.03997916667\."),
         (AudioHeader(0, 48_000, 2), r"it lasts 0\."),
         (AudioHeader(47_185_921, 48_000, 2), r"it lasts 983\.0400208\."),
-        (AudioHeader(2**63 - 1, 48_000, 2), "does not tell its length; save it again, or convert it to WAV"),
+        (AudioHeader(2**63 - 1, 48_000, 2), "does not tell its length and holds more than is read here"),
         (AudioHeader(900, 1, 2), "has a rate of 1 Hz; send one of 8000 to 384000 Hz, 48000 Hz at best"),
         (AudioHeader(384_001, 384_001, 1), "has a rate of 384001 Hz"),
         (
@@ -177,12 +177,26 @@ def noise(format: str) -> bytes:
     return sink.getvalue()
 
 
-def test_a_flac_that_was_streamed_and_tells_no_length_is_refused(operations: CodecOperations) -> None:
-    raw = bytearray(noise("flac"))
+def untold(flac: bytes) -> io.BytesIO:
+    """A FLAC file as it is streamed."""
+    raw = bytearray(flac)
     raw[21] &= 0xF0  # the low 36 bits of eight bytes at 18: the total of samples, in RFC 9639
     raw[22:26] = bytes(4)
-    with pytest.raises(InvalidRequest, match="does not tell its length"):
-        operations.encode(read_encode([]), io.BytesIO(raw))
+    return io.BytesIO(raw)
+
+
+def test_a_flac_that_was_streamed_is_as_long_as_it_is(operations: CodecOperations) -> None:
+    kept, streamed = io.BytesIO(noise("flac")), untold(noise("flac"))
+    made_of = [made(operations.encode(read_encode([]), audio)) for audio in (kept, streamed)]
+    assert made_of[0] == made_of[1]
+
+
+def test_one_that_holds_more_than_is_read_is_refused(
+    operations: CodecOperations, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(codec_operations, "LONGEST_SECONDS", 0.5)
+    with pytest.raises(InvalidRequest, match="does not tell its length and holds more than is read here"):
+        operations.encode(read_encode([]), untold(noise("flac")))
 
 
 def test_a_file_that_was_cut_short_is_to_blame_for_the_failure(operations: CodecOperations) -> None:

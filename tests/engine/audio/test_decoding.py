@@ -9,6 +9,7 @@ import soundfile
 
 from engine.audio import AudioForm, decode, decoding, encode, read_header
 from engine.errors import InvalidRequest
+from tests.engine.audio.grown import grown, speech_like
 
 
 def test_a_file_on_disk_is_read_as_frames_by_channels(tmp_path: Path) -> None:
@@ -97,3 +98,10 @@ def test_a_file_object_is_read_from_its_start_wherever_it_stands() -> None:
     encode(np.zeros((480, 2), np.float32), 48_000, AudioForm("wav16"), sink)
     assert sink.tell() > 0
     assert read_header(sink).frames == len(decode(sink)[0]) == 480
+
+
+def test_a_file_that_does_not_tell_its_length_is_counted_as_far_as_is_asked() -> None:
+    sent, _ = grown(speech_like(2.0), 24_000, AudioForm("flac"))
+    assert read_header(io.BytesIO(sent), most_samples=48_000).frames == 48_000
+    assert read_header(io.BytesIO(sent)).frames == decoding.UNTOLD_FRAMES
+    assert len(decode(io.BytesIO(sent), most_frames=48_000)[0]) == 48_000

@@ -116,6 +116,10 @@ def test_damage_in_the_middle_is_told_with_its_place(content: bytes, hole: bytes
     assert "damaged 2.42 seconds from its start" in why(content[:middle] + hole + content[middle + 4_000 :])
 
 
+def test_a_file_of_scraps_is_damaged() -> None:
+    assert "The audio is damaged" in why((SENT[FRAME : 5 * FRAME] + b"scrap") * 1_100)
+
+
 def test_a_rate_or_a_number_of_channels_that_changes_is_told() -> None:
     for other in (speech_like(1.0, 16_000), speech_like(1.0, RATE, 2)):
         rate_hz = 16_000 if other.shape[1] == 1 else RATE

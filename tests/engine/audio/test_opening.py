@@ -20,7 +20,7 @@ RATE = 24_000
 def frames(content: bytes) -> tuple[int, int]:
     """What is told, and what is read."""
     with opened(io.BytesIO(content), "audio") as file:
-        return file.frames, len(file.read(dtype="float32", always_2d=True))
+        return file.frames, len(file.read(file.frames + 1, dtype="float32", always_2d=True))
 
 
 def by_ffmpeg(content: bytes) -> int:
