@@ -211,3 +211,14 @@ def test_a_field_that_is_wrong_is_named(
     assert (refused.value.param, refused.value.type) == (param, "invalid_request_error")
     assert refused.value.request_id
     assert studio.jobs == before
+
+
+@pytest.mark.parametrize("form", [form for form in FORMS if form != "pcm"])
+def test_what_was_saved_while_it_was_made_can_be_written_down(client: openai.OpenAI, form: Form) -> None:
+    with client.audio.speech.with_streaming_response.create(
+        model="tts-1", voice="alloy", input=TEXT, response_format=form
+    ) as made:
+        assert "content-length" not in made.headers
+        saved = b"".join(made.iter_bytes())
+    answer = client.audio.transcriptions.create(model="whisper-1", file=(f"speech.{form}", saved))
+    assert is_understood(answer.text)
