@@ -5,7 +5,7 @@ Five countdowns a connection, each ending it (by `abort`: a plain close waits fo
 - **head**: from accept, or from a request's first byte, to the end of its headers; data never prolongs it.
 - **body idle** and **body total**: between two reads of a body, and over all of it. These and the head's stand still
   while this side has stopped reading, or has not yet said `100 Continue` to a client that waits for it.
-- **write**: while the transport holds data the client does not take. Started anew as long as it takes some.
+- **write**: while the transport holds data the client does not take. What it acknowledges prolongs it.
 - **idle**: between requests.
 
 A request that is refused before its body has arrived is answered and what still comes is dropped for a moment, so
@@ -31,7 +31,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResp
 from uvicorn.server import ServerState
 
 from server.connection import ABORT, DEFAULT_TIMEOUTS, Awaiting, Bounds, CycleTransport, Timeouts, WatchedFlow
-from server.countdown import Countdown
+from server.countdown import Countdown, Pace
 from server.errors import BodyTooLarge, EdgeError, HeadersTooLarge, MalformedRequest
 from server.limits import CONNECTIONS, MAX_BODY_BYTES
 from server.refusal import refusal
@@ -40,6 +40,8 @@ from server.uvicorn_inside import check_uvicorn
 LOG: Final = logging.getLogger("server.protocol")
 MAX_HEAD_BYTES: Final = 64 * 1024
 MAX_PIPELINED: Final = 16
+# How often a reader is looked at within the time that it has to begin with.
+LOOKS: Final = 10
 DRAW_ID: Final = partial(secrets.token_hex, 8)
 
 
@@ -73,11 +75,10 @@ class GuardedProtocol(HttpToolsProtocol):
         self._aborted = False
         self._unasked_since = 0
         self._body_since = 0.0
-        self._taken_at_start = 0
         self._head = Countdown(self.loop, self._head_late)
         self._body_idle = Countdown(self.loop, self._body_late)
         self._body_total = Countdown(self.loop, self._body_late)
-        self._write = Countdown(self.loop, self._write_late)
+        self._write = Countdown(self.loop, self._look_at_writing)
         self._idle = Countdown(self.loop, self._idle_late)
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -254,20 +255,16 @@ class GuardedProtocol(HttpToolsProtocol):
 
     def _watch_writing(self) -> None:
         if not self._write.started and self.transport.get_write_buffer_size():
-            self._taken_at_start = self._taken()
-            self._write.start(self.bounds.timeouts.write)
+            timeouts = self.bounds.timeouts
+            self._pace = Pace(timeouts.write, timeouts.least_rate, self.loop.time())
+            self._look_at_writing()
 
-    def _taken(self) -> int:
-        """Bytes that the operating system has taken for the client so far."""
-        return self._out.written - self.transport.get_write_buffer_size()
-
-    def _write_late(self) -> None:
-        timeouts = self.bounds.timeouts
+    def _look_at_writing(self) -> None:
         if self.transport.get_write_buffer_size():
-            if self._taken() - self._taken_at_start < timeouts.least_rate * timeouts.write:
-                self._abort("the client reads no more")
+            if self._pace.is_kept(self._out.taken(), self.loop.time()):
+                self._write.start(self.bounds.timeouts.write / LOOKS)
             else:
-                self._watch_writing()
+                self._abort("the client reads no more")
 
     def _head_late(self) -> None:
         if self._deaf and self.transport.get_write_buffer_size():

@@ -14,6 +14,7 @@ from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
 
 from server.conditional import Selection, select
+from server.connection import ABORT
 from server.errors import ClientStalled
 from server.limits import SOCKET_SECONDS, Limits, Slots
 from server.pinned_files import SLICE_BYTES, FileSlices, give_back
@@ -123,7 +124,7 @@ class ResultResponse(Response):
                 if self._held is None:
                     stack.enter_context(self._limits.downloads.slot())
                 await self._start(chosen, send)
-                await self._deliver(chosen, receive, send)
+                await self._deliver(chosen, scope, receive, send)
             else:
                 await self._start(chosen, send)
                 await send({"type": "http.response.body", "body": b""})
@@ -139,11 +140,11 @@ class ResultResponse(Response):
             self.headers["content-range"] = f"bytes {chosen.start}-{chosen.stop - 1}/{self._part.length}"
         await send({"type": "http.response.start", "status": chosen.status, "headers": self.raw_headers})
 
-    async def _deliver(self, chosen: Selection, receive: Receive, send: Send) -> None:
+    async def _deliver(self, chosen: Selection, scope: Scope, receive: Receive, send: Send) -> None:
         """Send slice by slice."""
         slices = FileSlices(self._lease.fd, self._limits)
         position, stop = self._part.offset + chosen.start, self._part.offset + chosen.stop
-        seconds = send_limit(self._send_seconds, min(SLICE_BYTES, chosen.length))
+        seconds = send_limit(scope, self._send_seconds, min(SLICE_BYTES, chosen.length))
         gone = asyncio.create_task(until_gone(receive))
         try:
             while position < stop and not gone.done():
@@ -190,7 +191,7 @@ class Chunks(Response):
                 if not started:
                     started = True
                     await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
-                await self._send(piece, send)
+                await self._send(piece, scope, send)
                 if piece is None:
                     return
                 upcoming = asyncio.create_task(self._next())
@@ -205,10 +206,10 @@ class Chunks(Response):
     async def _next(self) -> bytes | memoryview | None:
         return await anext(self._source, None)
 
-    async def _send(self, piece: bytes | memoryview | None, send: Send) -> None:
+    async def _send(self, piece: bytes | memoryview | None, scope: Scope, send: Send) -> None:
         body = b"" if piece is None else piece
         message = {"type": "http.response.body", "body": body, "more_body": piece is not None}
-        await timely(send(message), send_limit(self._send_seconds, max(1, len(body))))
+        await timely(send(message), send_limit(scope, self._send_seconds, max(1, len(body))))
 
 
 class Presence:
@@ -250,18 +251,23 @@ class Presence:
         self._listening.cancel()
 
 
-def send_limit(seconds: float, octets: int) -> float:
-    """How long a client may take over so many bytes: it grows with them, since a slow client has not stopped."""
+def send_limit(scope: Scope, seconds: float, octets: int) -> float | None:
+    """How long a client may take over so many bytes: it grows with them, since a slow client has not stopped.
+
+    None where the connection's own protocol ends a client that stops reading: it alone sees what is acknowledged.
+    """
+    if ABORT in scope.get("state", {}):
+        return None
     return seconds * ceil(octets / SEND_LIMIT_BYTES)
 
 
-async def timely(sending: Awaitable[None], seconds: float) -> None:
+async def timely(sending: Awaitable[None], seconds: float | None) -> None:
     """Await one send; raises ClientStalled where the client takes nothing for that long."""
     try:
         async with asyncio.timeout(seconds):
             await sending
     except TimeoutError:
-        raise ClientStalled(seconds) from None
+        raise ClientStalled(seconds or 0.0) from None
 
 
 async def until_gone(receive: Receive) -> None:
@@ -297,13 +303,13 @@ class EventStream(Response):
         try:
             with self._slots.slot():
                 await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
-                if scope["method"] == "HEAD" or await self._relay(receive, send):
+                if scope["method"] == "HEAD" or await self._relay(scope, receive, send):
                     await send({"type": "http.response.body", "body": b""})
         finally:
             if isinstance(self._source, AsyncGenerator):
                 await self._source.aclose()
 
-    async def _relay(self, receive: Receive, send: Send) -> bool:
+    async def _relay(self, scope: Scope, receive: Receive, send: Send) -> bool:
         """Pass events on, with a comment when there are none for long; True where the source ended first."""
         gone = asyncio.create_task(until_gone(receive))
         upcoming = asyncio.create_task(self._next())
@@ -322,7 +328,7 @@ class EventStream(Response):
                     text = event_text(*event)
                     upcoming = asyncio.create_task(self._next())
                 message = {"type": "http.response.body", "body": text.encode(), "more_body": True}
-                await timely(send(message), self._send_seconds)
+                await timely(send(message), send_limit(scope, self._send_seconds, 1))
         finally:
             gone.cancel()
             upcoming.cancel()

@@ -2,7 +2,7 @@ import asyncio
 from collections.abc import Callable
 from typing import cast
 
-from server.countdown import Countdown
+from server.countdown import SAVED, Countdown, Pace
 
 
 class Timer:
@@ -105,3 +105,27 @@ def test_what_is_stopped_while_held_does_not_go_on() -> None:
     counting.go_on()
     loop.pass_time(100)
     assert (rung, counting.started) == ([], False)
+
+
+def test_a_reader_that_takes_nothing_has_its_seconds_and_no_more() -> None:
+    pace = Pace(15, 1024, 100)
+    assert [pace.is_kept(0, now) for now in (100, 114.9, 115)] == [True, True, False]
+
+
+def test_a_reader_is_measured_on_average() -> None:
+    steady, slower = Pace(15, 1024, 0), Pace(15, 1024, 0)
+    assert all(steady.is_kept(1024 * now, now) for now in range(0, 3600, 3))
+    assert not all(slower.is_kept(900 * now, now) for now in range(0, 3600, 3))
+
+
+def test_a_reader_whose_progress_shows_only_by_the_lump_is_kept() -> None:
+    lump, rate = 128 * 1024, 4096
+    pace = Pace(15, 1024, 0)
+    assert all(pace.is_kept(lump * (1 + now * rate // lump), now) for now in range(600))
+
+
+def test_what_was_read_fast_saves_up_only_so_much() -> None:
+    pace = Pace(15, 1024, 0)
+    assert pace.is_kept(10**9, 1)
+    assert pace.is_kept(10**9, SAVED * 15)
+    assert not pace.is_kept(10**9, 1 + SAVED * 15)

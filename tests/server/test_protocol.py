@@ -283,6 +283,21 @@ def test_a_reader_that_stalls_loses_its_lease_and_slot(live: LiveServer, applica
         assert len(read_to_end(client)) < BIG_BYTES
 
 
+def test_a_reader_that_takes_little_but_steadily_is_not_cut(
+    live: LiveServer, application: Application
+) -> None:
+    """Far less than frees a third of the server's buffer within the time for writing."""
+    pace = threading.Event()
+    with live.connect(receive_buffer=4096) as client:
+        client.sendall(get("/download"))
+        for _ in range(24):
+            assert client.recv(2000)
+            pace.wait(TIMEOUTS.write / 6)
+        assert application.limits.downloads.held == 1
+        assert application.events.empty()
+    expect_event(application, "released")
+
+
 def test_a_reader_that_leaves_frees_its_lease_and_slot(live: LiveServer, application: Application) -> None:
     with live.connect() as client:
         client.sendall(get("/download"))
