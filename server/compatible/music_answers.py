@@ -71,7 +71,7 @@ def _as_sung(asked: Composition, sung: Sung) -> SongPlan:
     if not sections or (plan.is_sung and not any(section.lines for section in sections)):
         return draft(plan, sung.milliseconds)
     ends = [round(1000 * end) for end in accumulate(seconds for _, seconds in parts)]
-    times = [stop - start for start, stop in pairwise((0, *ends[:-1], sung.milliseconds))]
+    times = [stop - start for start, stop in pairwise((0, *ends))]
     placed = zip(sections, times, strict=True)
     return replace(plan, sections=tuple(replace(part, milliseconds=time) for part, time in placed))
 

@@ -29,6 +29,12 @@ def test_a_near_tempo_is_taken_whose_bars_end_with_the_sections() -> None:
     assert 2.0 / pace(times([9, 9, 9]), 2.0) == pytest.approx(9 / 5)
 
 
+def test_what_slows_at_the_end_is_the_last_sections() -> None:
+    assert pace(times([24, 30], slowing=0.5), 2.0) == pytest.approx(
+        7 / 6
+    )  # fourteen bars, and seventeen and a half
+
+
 def test_a_far_tempo_is_not() -> None:
     assert pace(times([3, 3]), 2.0) == 1
 

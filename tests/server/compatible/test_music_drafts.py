@@ -108,3 +108,19 @@ def test_a_plan_that_would_be_written_too_long_is_refused() -> None:
         with pytest.raises(InvalidRequest, match="at most 1048576") as refused:
             drafted({"prompt": "a", "source_composition_plan": plan, "model_id": model_id})
         assert refused.value.field == "source_composition_plan"
+
+
+def test_times_that_headings_tell_are_drawn_to_the_length_that_is_asked_for() -> None:
+    prompt = "pop\n[Verse, 30 s]\n[Solo, 30 s]"
+    assert song({"prompt": prompt})[0].lyrics == "[Verse, 30 s]\n\n[Solo, 30 s]"
+    request, _ = song({"prompt": prompt, "music_length_ms": 20_000})
+    assert request.lyrics == "[Verse, 10 s]\n\n[Solo, 7.8 s]"
+
+
+def test_sections_that_come_again_never_make_a_song_too_long_for_a_request() -> None:
+    request, _ = song({"prompt": "pop\n" + f"[V x9] {'la ' * 12}\n" * 90})
+    assert 4_000 < len(request.lyrics) < 32_000
+
+
+def test_a_long_prompt_that_reads_as_nothing_fits_too() -> None:
+    assert song({"prompt": "!" * 4_100})[0].style == "!" * 4_000

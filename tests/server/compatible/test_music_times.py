@@ -90,6 +90,13 @@ def test_a_section_that_misses_its_time_is_named() -> None:
     )
 
 
+def test_a_song_that_ends_while_it_fades_is_as_long_as_its_one_section() -> None:
+    sections: Any = [{"section_name": "Verse", "duration_ms": 3_000, "lines": []}]
+    played, told, notes = made("folk", sections)
+    assert played.duration + TAIL_SECONDS > 4
+    assert (told, notes) == ([3_000], ())
+
+
 @given(name=st.text(st.sampled_from("Verse x23×(,:|) s.-"), min_size=1, max_size=70))
 def test_no_name_opens_more_than_one_section_or_tells_another_time(name: str) -> None:
     told = Section(" ".join(name.split()) or "Verse", ("la",), 8_000)
