@@ -91,7 +91,7 @@ class Worker:
                 del job
                 _logged("Tidying up between jobs", self._between_jobs)
                 worked = True
-            elif worked and self._rest is not None:
+            elif worked and self._rest is not None and not self._queue.closed:
                 self._unload()
                 _logged("Tidying up after it", self._rest.tidy)
                 worked = False
