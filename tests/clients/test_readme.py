@@ -16,7 +16,7 @@ pytestmark = pytest.mark.runtime
 HEADING = "## With clients of OpenAI and ElevenLabs"
 ADDRESS = "http://127.0.0.1:8000"
 TEXT = section((ROOT / "README.md").read_text(encoding="utf-8"), HEADING)
-SAID = "The morning light is on the sea."
+SAID = "Good morning."
 NODE = Path(ROOT_DIR) / "bin" / "node"
 PACKAGES = ROOT / "tests" / "clients" / "node" / "node_modules"
 
@@ -51,7 +51,7 @@ def python(number: int, server: ServerProcess, folder: Path) -> str:
 
 def test_speech_is_said_and_written_down_again(server: ServerProcess, folder: Path) -> None:
     assert python(0, server, folder) == ""
-    assert soundfile.info(folder / "hello.mp3").duration > 1
+    assert soundfile.info(folder / "hello.mp3").duration > 0.5
     assert python(1, server, folder) == f"{SAID}\n"
 
 
@@ -77,4 +77,5 @@ def test_speech_is_heard_while_it_is_made(server: ServerProcess, folder: Path) -
 
 def test_the_readme_has_three_lines_for_each() -> None:
     examples = [*fenced_blocks(TEXT, "python"), *fenced_blocks(TEXT, "js")]
-    assert [example.count("\n") for example in examples] == [3] * 4
+    lines = [[line for line in example.splitlines() if line] for example in examples]
+    assert [len(written) for written in lines] == [3] * 4
