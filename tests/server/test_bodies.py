@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 from starlette.requests import ClientDisconnect, Request
 from starlette.types import Message
 
+from engine.request import read_song
+from engine.speech_request import read_speech
 from server.bodies import INLINE_BYTES, parse_object, read_json_object
 from server.errors import BodyTooLarge, InvalidJson, TooManyUploads, UnsupportedMedia
 from server.limits import MAX_JSON_BYTES, Limits
@@ -102,9 +104,15 @@ def test_a_client_that_goes_is_not_an_empty_body() -> None:
         (b'{"a": ' + b"9" * 5000 + b"}", "whole number is too long", None, None),
         (b'{"a": 1, "b": {"c": 1, "c": 2}}', "the name 'c' stands twice", None, None),
         (b'{"a": "\\ud800"}', "surrogate", None, None),
-        (b"[" * 40_000, "nested too deeply", None, None),
-        (b'{"a":' * 40_000, "nested too deeply", None, None),
-        (b'{"a":[' + b"[]," * 50_000 + b"[]]}", "more than 50000 lists", None, None),
+        (b"[" * 20_000, "nested too deeply", None, None),
+        (b'{"a":' * 20_000, "nested too deeply", None, None),
+        (b'{"a":[' + b"{}," * 50_000 + b"{}]}", "more than 50000 lists", None, None),
+        (b'{"a":' + b"}" * 50_001, "more than 50000 lists", None, None),
+        (b'{"a":[' + b'{"a":[0,0,0,0,0,0,0,0,0]},' * 24_000 + b"0]}", "200000 values", None, None),
+        (b'{"a":[' + b"0," * 20_000 + b"0]}", "20000 values before an object ends", None, None),
+        (b"{" + b'"a\\\\":0,' * 20_000 + b'"b":0}', "20000 values before an object ends", None, None),
+        (b'{"a":[' + b'"",' * 200_000 + b"0]}", "more than 200000 names and strings", None, None),
+        (b'"' * MAX_JSON_BYTES, "more than 200000 names and strings", None, None),
         (b"[1]", "not an object", None, None),
         (b"null", "not an object", None, None),
     ],
@@ -121,8 +129,26 @@ def test_whole_surrogate_pairs_and_a_byte_order_mark_are_fine() -> None:
     assert parse_object(b'\xef\xbb\xbf{"a": "\\ud83c\\udfb5"}') == {"a": "🎵"}
 
 
+MARKS = [",", "[Verse] {x} ", '["', "\\", '\\"', '"\\', '",', "\\,"]
+
+
+@pytest.mark.parametrize("text", MARKS)
+def test_what_stands_in_strings_counts_as_one_value(text: str) -> None:
+    value: dict[str, JSON] = {"lyrics": text * 50_001, text: [text, {"abc": text}]}
+    assert parse_object(json.dumps(value).encode()) == value
+
+
+def test_the_largest_replays_are_read() -> None:
+    numbers = ",".join(["32767"] * 24_576)
+    song: dict[str, JSON] = {"semantic_tokens": numbers, "abc_tokens": numbers, "abc": '"[Am]", ' * 32_768}
+    assert read_song(parse_object(json.dumps(song | {"cot": "full"}).encode())).semantic_tokens == numbers
+    words: list[JSON] = [{"word": "a", "start": 1.0, "end": 2.0} for _ in range(45_000)]
+    speech = json.dumps({"text": "a " * 45_000, "words": words}, separators=(",", ":")).encode()
+    assert len(read_speech(parse_object(speech)).text) == 90_000
+
+
 def test_many_names_of_which_one_stands_twice_do_not_take_long() -> None:
-    names = ", ".join(f'"n{number}": 0' for number in range(20_000))
+    names = ", ".join(f'"n{number}": 0' for number in range(19_000))
     with pytest.raises(InvalidJson, match="'last' stands twice"):
         parse_object(f'{{{names}, "last": 1, "last": 2}}'.encode())
 
