@@ -1,9 +1,14 @@
 """The files that hibari's reading of words consists of, and a check that they are those that were tried."""
 
-from typing import Final
+import gzip
+from typing import TYPE_CHECKING, Final
 
+from engine import json_slices
 from engine.pinned import PinnedFile
 from engine.speech.network import VERSION
+
+if TYPE_CHECKING:
+    from hibari.g2p import G2P
 
 SHARED: Final = {
     "normalize.json": "d478ff05404bc43ac3e0468e306674e51085f1b1afc94cdef7c7ea4fb0d56bd8",
@@ -26,5 +31,41 @@ BRITISH: Final = {
 
 def verify(british: bool) -> None:
     """Read through the files of one accent (some 6 MB, a few milliseconds). Raises CheckpointError."""
-    for name, digest in {**SHARED, **(BRITISH if british else AMERICAN)}.items():
-        PinnedFile("hibari-tts", VERSION, f"hibari/assets/{name}", digest).verified()
+    for name in {**SHARED, **_accent(british)}:
+        _pinned(name, british).verified()
+
+
+def open_reader(british: bool) -> "G2P":
+    """hibari's reading with its dictionaries, as its own `__init__` makes it, which holds every other thread up for long.
+
+    Raises CheckpointError.
+    """
+    from hibari.g2p import G2P
+    from hibari.g2p.lexicon import Lexicon
+    from hibari.g2p.tagger import Tagger
+    from hibari.g2p.tokenize import Tokenizer
+
+    verify(british)
+    gold, silver = (_content(name, british) for name in _accent(british) if name.startswith("lexicon_"))
+    reader = G2P.__new__(G2P)
+    reader.lexicon = Lexicon(gold, silver, british)
+    reader.tokenizer = Tokenizer(_content("tokenizer_exceptions.json", british))
+    reader.tagger = Tagger(_content("tagger.json.gz", british))
+    reader._oov = None
+    reader.unk = ""
+    reader.british = british
+    return reader
+
+
+def _accent(british: bool) -> dict[str, str]:
+    return BRITISH if british else AMERICAN
+
+
+def _pinned(name: str, british: bool) -> PinnedFile:
+    digest = {**SHARED, **_accent(british)}[name]
+    return PinnedFile("hibari-tts", VERSION, f"hibari/assets/{name}", digest)
+
+
+def _content(name: str, british: bool) -> object:
+    octets = _pinned(name, british).read()
+    return json_slices.loads((gzip.decompress(octets) if name.endswith(".gz") else octets).decode("utf-8"))

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 from engine.onnx import quiet_onnxruntime
 from engine.speech.alignment import shared_out
 from engine.speech.chunks import cut
-from engine.speech.lexicon_files import verify
+from engine.speech.lexicon_files import open_reader
 from engine.speech.normalisation import said
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ class _Chunk:
 
 
 class Phonemiser:
-    """Owns hibari's dictionaries, tagger and network for unknown words, opened when first asked (0.35 s); one thread's."""
+    """Owns hibari's dictionaries, tagger and network for unknown words, opened when first asked (0.4 s); one thread's."""
 
     def __init__(self, british: bool = False) -> None:
         self._british = british
@@ -96,10 +96,7 @@ class Phonemiser:
     def _opened(self) -> "G2P":
         if self._reader is None:
             quiet_onnxruntime()  # which its reader of unknown words imports by itself
-            from hibari.g2p import G2P
-
-            verify(self._british)
-            self._reader = G2P(british=self._british)
+            self._reader = open_reader(self._british)
         return self._reader
 
 

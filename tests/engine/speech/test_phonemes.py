@@ -98,7 +98,7 @@ def test_dictionaries_are_opened_once_until_they_are_unloaded(monkeypatch: pytes
         def phonemize_tokens(self, tokens: list[str]) -> list[Tok]:
             return [Tok(token, whitespace=" ", phonemes="x") for token in tokens]
 
-    monkeypatch.setattr("hibari.g2p.G2P", Reader)
+    monkeypatch.setattr("engine.speech.phonemes.open_reader", Reader)
     reader = Phonemiser(british=True)
     assert reader.read("car") == reader.read("car") == (Phonemic("car", "x", ""),)
     reader.unload()
