@@ -3,8 +3,8 @@
 import logging
 import re
 import threading
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 
 from engine.errors import InvalidRequest
@@ -12,7 +12,7 @@ from server.errors import IdempotencyMismatch, TooMany
 from server.jobs.errors import InputsFull, QueueFull, UnknownJob
 from server.jobs.job import Job, JobControl, JobView
 from server.jobs.serial_queue import SerialQueue
-from server.limits import MAX_NOTE_CHARACTERS, MAX_NOTES
+from server.limits import MAX_NOTE_CHARACTERS, MAX_NOTES, Limits
 from server.work import FOLLOWED, Making, Prepared, Stopwatch
 from storage.entry import JSON, Entry, EntryState
 from storage.errors import DiskFull, StoreFull
@@ -20,6 +20,8 @@ from storage.store import ResultStore
 
 _log = logging.getLogger(__name__)
 _KEY = re.compile(r"[\x21-\x7e]{1,255}")
+Prepare = Callable[[], Prepared]
+"""Reads and checks what a body asks for; pure Python for up to seconds, so it runs in the pool."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,6 +161,39 @@ class Gate:
             }
             self._store.publish(staged, content_type=packed.content_type, parts=packed.parts, detail=detail)
         return metrics
+
+
+class Admissions:
+    """The way from a body that was read through the gate, in turn and beside the event loop; holds no state."""
+
+    def __init__(self, gate: Gate, limits: Limits) -> None:
+        self._gate = gate
+        self._limits = limits
+
+    async def admit(
+        self,
+        owner: str,
+        key: str,
+        input_bytes: int,
+        prepare: Prepare,
+        check_present: Callable[[], Awaitable[None]],
+    ) -> Admitted:
+        """Prepare and admit what a client asks for that is still there: `check_present` raises where it has gone.
+
+        Raises as `prepare` and `Gate.admit`, and TooManyStreams where too many wait to be prepared.
+        """
+
+        def checked() -> Prepared:
+            # Again: others may have been faster while this one waited its turn.
+            self._gate.check(owner, key, input_bytes)
+            return prepare()
+
+        async with self._limits.preparing():
+            await check_present()
+            prepared = await self._limits.run(checked)
+        async with self._limits.keyed if key else nullcontext():
+            await check_present()
+            return await self._limits.run(lambda: self._gate.admit(prepared, owner, key))
 
 
 def _detail(prepared: Prepared, notes: tuple[str, ...] = ()) -> dict[str, JSON]:

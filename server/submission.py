@@ -1,13 +1,14 @@
 """The way of a submission through the edge: the gate, the body, the check, the gate again, the answer."""
 
 from collections.abc import Awaitable, Callable
-from contextlib import ExitStack, nullcontext
+from contextlib import ExitStack
+from functools import partial
 from typing import Final, TypeVar
 
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
-from server.admission import Admitted, Gate, check_idempotency_key
+from server.admission import Admissions, Admitted, Gate, Prepare, check_idempotency_key
 from server.bodies import check_declared_size, declared_size, read_json_object
 from server.job_book import JobBook, fields_of
 from server.limits import MAX_JSON_BYTES, Limits
@@ -18,9 +19,6 @@ from storage.growth import nobody
 
 SUBMISSION: Final = ("id", "status", "queue_position", "eta_seconds", "eta_source", "notes")
 Asked = TypeVar("Asked")
-Prepare = Callable[[], Prepared]
-"""Reads and checks what a body asks for; pure Python for up to seconds, so it runs in the pool."""
-
 Read = Callable[[ExitStack], Awaitable[Prepare]]
 """Reads a body; what it has to hold until the submission is decided goes on the stack."""
 
@@ -32,6 +30,7 @@ class Submissions:
         self, gate: Gate, book: JobBook, limits: Limits, use: Callable[[str], object] = nobody
     ) -> None:
         self._gate = gate
+        self._admissions = Admissions(gate, limits)
         self._book = book
         self._limits = limits
         self._use = use
@@ -56,18 +55,8 @@ class Submissions:
         key = check_idempotency_key(sent_key)
         with ExitStack() as held:
             prepare = await read(held)
-
-            def checked() -> Prepared:
-                # Again: others may have been faster while this one waited its turn.
-                self._gate.check(owner, key, input_bytes)
-                return prepare()
-
-            async with self._limits.preparing():
-                await _still_there(request)
-                prepared = await self._limits.run(checked)
-            async with self._limits.keyed if key else nullcontext():
-                await _still_there(request)
-                return await self._limits.run(lambda: self._gate.admit(prepared, owner, key))
+            present = partial(_check_present, request)
+            return await self._admissions.admit(owner, key, input_bytes, prepare, present)
 
     async def submit_json(
         self, request: Request, read: Callable[[object], Asked], prepare: Callable[[Asked], Prepared]
@@ -91,7 +80,7 @@ class Submissions:
         return json_response(answer, headers={"Idempotent-Replay": "true"})
 
 
-async def _still_there(request: Request) -> None:
+async def _check_present(request: Request) -> None:
     """Raise ClientDisconnect where the client has gone meanwhile: what it asked for is not begun."""
     if await request.is_disconnected():
         raise ClientDisconnect

@@ -6,7 +6,7 @@ retry, or made; a place held until its answer has been sent.
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from contextlib import AsyncExitStack, ExitStack, nullcontext
+from contextlib import AsyncExitStack, ExitStack
 from dataclasses import dataclass
 from functools import partial
 from types import TracebackType
@@ -16,7 +16,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from server.admission import Gate, check_idempotency_key
+from server.admission import Admissions, Gate, Prepare, check_idempotency_key
 from server.bodies import (
     INLINE_BYTES,
     check_declared_size,
@@ -35,7 +35,6 @@ from server.calls.repetition import Relation, relation
 from server.errors import TooManySynchronous
 from server.limits import MAX_JSON_BYTES
 from server.responses import Presence
-from server.submission import Prepare
 from server.watch import Watch
 from server.work import Prepared
 from storage.entry import JSON, EntryState
@@ -74,6 +73,7 @@ class SynchronousCalls:
         self._recent = recent
         self._around = around
         self._book, self._limits = around.book, around.limits
+        self._admissions = Admissions(gate, around.limits)
         self._attendance = around.attendance
         self._places = Places(around.limits.synchronous)
         self._deadline_seconds = deadline_seconds
@@ -247,20 +247,10 @@ class SynchronousCalls:
         self, exchange: CallExchange, sent: Sent, client: Presence, place: Place, stack: AsyncExitStack
     ) -> None:
         """Give the place its job, which the client attends from now on."""
-
-        def checked() -> Prepared:
-            # Again: others may have been faster while this one waited its turn.
-            self._gate.check(exchange.owner, exchange.key, exchange.input_bytes)
-            return sent.prepare()
-
-        async with self._limits.preparing():
-            _check_present(client)
-            prepared = await self._limits.run(checked)
-        async with self._limits.keyed if exchange.key else nullcontext():
-            _check_present(client)
-            admitted = await self._limits.run(
-                lambda: self._gate.admit(prepared, exchange.owner, exchange.key)
-            )
+        present = partial(_check_present, client)
+        admitted = await self._admissions.admit(
+            exchange.owner, exchange.key, exchange.input_bytes, sent.prepare, present
+        )
         place.job_id = admitted.job_id
         if admitted.queued is not None:
             self._attendance.expect(admitted.job_id, exchange.owner)
@@ -286,7 +276,7 @@ class _Whole(Response):
         await self._serve((scope, receive, send))
 
 
-def _check_present(client: Presence) -> None:
+async def _check_present(client: Presence) -> None:
     """Raise ClientDisconnect where the client has gone meanwhile: what it asked for is not begun."""
     if client.has_gone:
         raise ClientDisconnect

@@ -12,6 +12,7 @@ from starlette.routing import Route
 
 from engine.errors import InvalidRequest
 from engine.request import read_sketch, read_song
+from server.admission import Prepare
 from server.bodies import parse_object
 from server.calls.attendance import Attendance
 from server.following import FollowResponse
@@ -28,7 +29,7 @@ from server.responses import (
     main_part,
     until_gone,
 )
-from server.submission import Prepare, Submissions
+from server.submission import Submissions
 from server.uploads import LATENTS_PART, REQUEST_PART, is_form, read_form
 from server.watch import Watch
 from server.work import Prepared

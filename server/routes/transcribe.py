@@ -11,10 +11,11 @@ from starlette.routing import Route
 
 from engine.errors import InvalidRequest
 from engine.transcription_request import TranscriptionRequest, read_transcription
+from server.admission import Prepare
 from server.bodies import parse_object
 from server.limits import MAX_BODY_BYTES, Limits
 from server.query import options_of
-from server.submission import Prepare, Submissions
+from server.submission import Submissions
 from server.transcription_operations import TranscriptionOperations
 from server.uploads import OPTIONS_PART, RECORDING_PART, is_form, read_file, read_form
 from server.work import Prepared

@@ -9,9 +9,10 @@ from starlette.routing import Route
 
 from engine.errors import InvalidRequest
 from engine.vae_request import read_decode, read_encode
+from server.admission import Prepare
 from server.codec_operations import CodecOperations
 from server.limits import MAX_BODY_BYTES, Limits
-from server.submission import Prepare, Submissions
+from server.submission import Submissions
 from server.uploads import AUDIO_PART, LATENTS_PART, PartRule, is_form, read_file, read_form
 
 

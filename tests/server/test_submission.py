@@ -10,13 +10,14 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.types import Message
 
+from server.admission import Prepare
 from server.errors import BodyTooLarge, TooManyStreams, TooManyUploads
 from server.jobs.errors import InputsFull, QueueFull
 from server.jobs.rates import Stage
 from server.log_ring import LogRing
 from server.parts import Parts, assemble
 from server.settings import load
-from server.submission import SUBMISSION, Prepare, Read, Submissions
+from server.submission import SUBMISSION, Read, Submissions
 from server.work import Making, Packed, Prepared
 from storage.entry import JSON
 
