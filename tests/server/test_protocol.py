@@ -15,7 +15,7 @@ from starlette.types import Receive, Scope, Send
 from server.connection import Timeouts
 from server.edge import SECURITY_HEADERS
 from server.limits import Limits
-from server.protocol import MAX_HEAD_BYTES, MAX_PIPELINED, protocol_class
+from server.protocol import LOOKS, MAX_HEAD_BYTES, MAX_PIPELINED, GuardedProtocol, protocol_class
 from server.responses import ResultResponse, json_response
 from storage.entry import Entry, EntryState
 from storage.store import Lease
@@ -283,16 +283,28 @@ def test_a_reader_that_stalls_loses_its_lease_and_slot(live: LiveServer, applica
         assert len(read_to_end(client)) < BIG_BYTES
 
 
+@pytest.fixture
+def looks(monkeypatch: pytest.MonkeyPatch) -> "queue.Queue[None]":
+    """An entry for each time that a connection made from now on is looked at while its client has still to read."""
+    told, look = queue.Queue[None](), GuardedProtocol._look_at_writing
+
+    def looking(protocol: GuardedProtocol) -> None:
+        look(protocol)
+        told.put(None)
+
+    monkeypatch.setattr(GuardedProtocol, "_look_at_writing", looking)
+    return told
+
+
 def test_a_reader_that_takes_little_but_steadily_is_not_cut(
-    live: LiveServer, application: Application
+    live: LiveServer, application: Application, looks: "queue.Queue[None]"
 ) -> None:
-    """Far less than frees a third of the server's buffer within the time for writing."""
-    pace = threading.Event()
+    """Far less than frees a third of the server's buffer within the time for writing, for three times that."""
     with live.connect(receive_buffer=4096) as client:
         client.sendall(get("/download"))
-        for _ in range(24):
-            assert client.recv(2000)
-            pace.wait(TIMEOUTS.write / 6)
+        for _ in range(3 * LOOKS):
+            assert client.recv(1000)
+            looks.get(timeout=PATIENCE_SECONDS)
         assert application.limits.downloads.held == 1
         assert application.events.empty()
     expect_event(application, "released")
@@ -632,15 +644,18 @@ def test_one_that_was_refused_and_still_sends_makes_room(application: Applicatio
             expect_echo(other)
 
 
-def test_a_slow_but_steady_reader_gets_everything(application: Application) -> None:
-    wanted, received, pause = 150_000, 0, threading.Event()
+def test_a_slow_but_steady_reader_gets_everything(
+    application: Application, looks: "queue.Queue[None]"
+) -> None:
+    wanted, received = 150_000, 0
     protocol = protocol_class(TIMEOUTS)
     with LiveServer(application, protocol, send_buffer=16384) as live, live.connect(4096) as client:
         client.sendall(get("/download", f"Range: bytes=0-{wanted - 1}", "Connection: close"))
         began = time.monotonic()
         while chunk := client.recv(8192):
             received += len(chunk)
-            pause.wait(0.02)
+            if received < wanted // 2:
+                looks.get(timeout=PATIENCE_SECONDS)
     assert received > wanted
     assert time.monotonic() - began > TIMEOUTS.write * 1.5
 
