@@ -13,7 +13,7 @@ from engine.control import Check, Control
 from engine.score.model import TimedNote, Timeline
 from engine.sketch.bus import Vocal
 from engine.sketch.fourier import Mono
-from engine.sketch.sampler import TAIL_SECONDS, Sampler
+from engine.sketch.sampler import Sampler, sounding_seconds
 from engine.sketch.singing import Singable, remark, singable
 from engine.sketch.style import Style
 from engine.sketch.swing import swung
@@ -88,7 +88,7 @@ def perform(
         control.report(SINGING, 0.0)
         heard = tuple(note for note in asked.notes if note.start < limit_seconds)
         if heard:
-            length = min(played.duration + TAIL_SECONDS, limit_seconds)
+            length = sounding_seconds(played.duration, limit_seconds)
             sung = voice.sing(heard, length, seed, control.check_cancelled, partial(control.report, SINGING))
             vocal, words = Vocal(sung.samples, frozenset(sung.notes)), sung.words
         control.report(SINGING, 1.0)

@@ -14,7 +14,7 @@ from engine.sketch.compose import compose, left_out
 from engine.sketch.form import LONGEST_SECONDS as LONGEST_COMPOSED_SECONDS
 from engine.sketch.notes import RATE_HZ
 from engine.sketch.performance import SINGING, Performance, Voice, perform
-from engine.sketch.sampler import LONGEST_SECONDS, PHASE, TAIL_SECONDS, Sampler
+from engine.sketch.sampler import LONGEST_SECONDS, PHASE, TAIL_SECONDS, Sampler, sounding_seconds
 from engine.sketch.style import read_style
 from engine.sketch.voice import Singer, SungNetwork
 from engine.song_model import Expected, Latents, Plan, Track
@@ -194,7 +194,7 @@ class SketchModel:
         control.report(SINGING if sung else RENDERING, 0.0)
         style, limit = read_style(request.style), _limit_seconds(request)
         played = timeline(score, control.check_cancelled)
-        seconds = min(played.duration + TAIL_SECONDS, limit)
+        seconds = sounding_seconds(played.duration, limit)
         for stage in _sounding(seconds, "score", sung=sung):
             control.expect(stage.phase, stage.units, stage.source)
         return perform(played, style, seed, self._sampler, self._voice if sung else None, control, limit)

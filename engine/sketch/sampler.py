@@ -34,6 +34,7 @@ _NOTE_BYTES = 32 << 20
 _DRUM_BANK = 128
 _FADE_SECONDS = 0.4
 _CUT_FADE_SECONDS = 3.0  # where the music would go on
+_ROUNDED_SHARE = 0.0005  # of a length asked for: more than the rounding of its tempo takes away
 _REFERENCE_RMS = 0.1
 _LEVEL_KEYS = {"bass": (33, 40), "drums": (36, 38)}
 _MELODIC_LEVEL_KEYS = (60, 67, 72)
@@ -78,7 +79,7 @@ class Sampler:
     ) -> Samples:
         """(N, 2) stereo at 48 kHz, -14 LUFS, peaks under -1 dBFS; its memory lies channel after channel.
 
-        N covers the timeline and a tail, and at most `limit_seconds`, where the music fades. `voices` keeps
+        N covers the timeline and a tail, and at most `limit_seconds`, where the music fades (`sounding_seconds`). `voices` keeps
         only those of the score; the band is left out where `accompaniment` is false, the reverberation where `room`
         is. What the `vocal` sings no instrument plays. Reports bars and checks for cancellation throughout. Raises
         InvalidRequest for a timeline over 20 minutes and CorruptBank.
@@ -89,7 +90,7 @@ class Sampler:
                 "abc",
                 f"The score lasts {length:.0f} s; sketches hold at most {LONGEST_SECONDS:.0f} s. Shorten it.",
             )
-        frames = max(round(min(timeline.duration + TAIL_SECONDS, limit_seconds) * RATE_HZ), 1)
+        frames = max(round(sounding_seconds(timeline.duration, limit_seconds) * RATE_HZ), 1)
         mix = np.zeros((2, frames), dtype=np.float32)
         send = np.zeros(frames, dtype=np.float32)
         check = control.check_cancelled
@@ -193,6 +194,15 @@ class Sampler:
                 heard[: len(note)] += note * np.float32(10 ** (-zone.attenuation_db / 20))
             powers.append(float(np.mean(np.square(heard))))
         return max(float(np.sqrt(np.mean(powers))), 1e-6)
+
+
+def sounding_seconds(duration: float, limit_seconds: float) -> float:
+    """How long a score of `duration` seconds sounds, what fades after it included: at most `limit_seconds`.
+
+    Just as long where no more is missing than the rounding of a tempo takes away, so that a length asked for is met.
+    """
+    whole = duration + TAIL_SECONDS
+    return limit_seconds if whole > limit_seconds * (1 - _ROUNDED_SHARE) else whole
 
 
 def _until(timeline: Timeline, seconds: float) -> Timeline:

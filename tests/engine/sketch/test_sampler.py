@@ -12,7 +12,7 @@ from engine.errors import InvalidRequest
 from engine.score import Timeline, timeline
 from engine.sketch.arrangement import arrange
 from engine.sketch.compose import compose
-from engine.sketch.sampler import CEILING_DBFS, TAIL_SECONDS, Sampler
+from engine.sketch.sampler import CEILING_DBFS, TAIL_SECONDS, Sampler, sounding_seconds
 from engine.sketch.style import read_style
 from tests.engine.sketch.sounds import RATE, cents_off, example, melody, note, song
 
@@ -146,6 +146,20 @@ def test_a_limit_shortens_the_song_and_fades_it(sampler: Sampler) -> None:
     samples = sampler.render(song(), FOLK, 1, Uncontrolled(), limit_seconds=1.7)
     assert len(samples) == round(1.7 * RATE)
     assert np.abs(samples[-1]).max() == 0
+
+
+@pytest.mark.parametrize("seconds", [3.1, 5, 29, 60.05, 241, 600])
+@pytest.mark.parametrize("style", ["folk", "ambient, slow", "techno"])
+def test_a_song_whose_sections_tell_their_times_is_as_long_to_the_sample(style: str, seconds: float) -> None:
+    ended, count = seconds - TAIL_SECONDS, max(int(seconds / 60), 1)
+    score = compose(style, f"[Verse, {ended / count:.3f} s]\n" * count, 3, ended)
+    assert sounding_seconds(timeline(score).duration, seconds) == seconds
+
+
+def test_only_what_rounding_takes_away_is_given_back() -> None:
+    assert sounding_seconds(7.7, 10) == 7.7 + TAIL_SECONDS
+    assert sounding_seconds(7.799, 10) == sounding_seconds(9, 10) == 10
+    assert sounding_seconds(9, math.inf) == 9 + TAIL_SECONDS
 
 
 def test_music_that_is_cut_fades_for_three_seconds_or_a_third(sampler: Sampler) -> None:
