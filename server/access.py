@@ -118,8 +118,10 @@ class Keys:
         """
         if not self._callers:
             return ""
-        key = _sent_key(headers)
-        return self.owner_of_key(key) if key is not None else self._owner_of_cookie(_sent_cookie(headers))
+        key, cookie = _sent_key(headers), _sent_cookie(headers)
+        if not (key or cookie):
+            raise Unauthorized(missing=True)
+        return self.owner_of_key(key) if key is not None else self._owner_of_cookie(cookie)
 
     def owner_of_key(self, key: str) -> str:
         """The name of the caller whose key this is. Raises Unauthorized."""

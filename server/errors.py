@@ -44,6 +44,11 @@ _VENDOR_CALLS: Final = re.compile(
     r"/(audio/(?:speech|transcriptions|translations)|models(?=/|$)|music(?:/stream|/plan|/detailed(?:/stream)?)?)"
     r"(?:(?<=models)/.*|/*)$"
 )
+_ROOTS: Final = ("/", "/v1", "/v1/")
+_NOT_HERE: Final = {
+    "/v1/text-to-speech": "/v1/audio/speech",
+    "/v1/speech-to-text": "/v1/audio/transcriptions",
+}
 OUT_OF_MEMORY_MESSAGE: Final = "There was not enough memory for this job; ask for less at once, such as a shorter song or fewer variations, or use a smaller model."
 
 _MAKING_ROOM: Final = (
@@ -115,11 +120,13 @@ class IdempotencyMismatch(EdgeError):
 
 
 class Unauthorized(EdgeError):
-    """No valid key where one is needed."""
+    """No valid key where one is needed: one that is none of ours, or, where `missing`, none at all."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, missing: bool = False) -> None:
+        found = "came with the request" if missing else "that came with the request is known here"
         super().__init__(
-            "A valid API key is needed; send it as Authorization: Bearer KEY, as X-Api-Key or as Xi-Api-Key."
+            f"An API key is needed, and none {found}; send one that the server was given as Authorization: Bearer KEY, "
+            "X-Api-Key or Xi-Api-Key, which is the api_key of OpenAI's and ElevenLabs' clients."
         )
 
 
@@ -166,8 +173,16 @@ def _way(path: str) -> str:
             f"this call is at {meant}: give OpenAI's clients a base_url that ends in /v1, such as "
             "http://127.0.0.1:8000/v1, and ElevenLabs' clients one without, such as http://127.0.0.1:8000"
         )
-    if path.startswith("/v1/"):
+    instead = next((call for start, call in _NOT_HERE.items() if path.startswith(start)), "")
+    if instead:
+        return f"this call of ElevenLabs' is not answered here, but OpenAI's at {instead} is"
+    if path.startswith("/v1/") and path not in _ROOTS:
         return "below /v1 are the calls of OpenAI's and ElevenLabs' clients alone: leave it out for all others, which /openapi.json lists"
+    if path in _ROOTS:
+        return (
+            "the calls of OpenAI's clients have addresses such as /v1/audio/speech, those of ElevenLabs' such as "
+            "/v1/music, and /openapi.json lists all there are"
+        )
     return "/openapi.json lists what is"
 
 

@@ -153,6 +153,25 @@ def test_anything_else_is_nobody(headers: dict[str, str]) -> None:
         KEYS.owner(Headers(headers))
 
 
+@pytest.mark.parametrize(
+    "headers", [{}, {"Authorization": "Bearer "}, {"X-Api-Key": ""}, {"Cookie": "theme=dark"}]
+)
+def test_a_key_that_is_missing_is_told_apart_from_a_wrong_one(headers: dict[str, str]) -> None:
+    with pytest.raises(Unauthorized, match="none came with the request; send one"):
+        KEYS.owner(Headers(headers))
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [{"Authorization": f"Bearer {BOB.key}x"}, {"Xi-Api-Key": "bob"}, {"Cookie": "yue2_key=ann.00"}],
+)
+def test_a_wrong_key_is_told_alike_whosever_it_may_be(headers: dict[str, str]) -> None:
+    with pytest.raises(Unauthorized, match="none that came with the request is known here; send one") as told:
+        KEYS.owner(Headers(headers))
+    assert "api_key of OpenAI's and ElevenLabs' clients" in str(told.value)
+    assert str(told.value) == str(Unauthorized())
+
+
 def test_without_keys_everybody_is_the_nameless_owner() -> None:
     keys = Keys([], b"s" * 32)
     assert not keys.needed

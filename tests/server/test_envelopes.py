@@ -96,6 +96,25 @@ def test_what_is_no_call_of_theirs_is_said_not_to_be(path: str) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("path", "instead"),
+    [
+        ("/v1/text-to-speech/voice/stream", "/v1/audio/speech"),
+        ("/v1/text-to-speech", "/v1/audio/speech"),
+        ("/v1/speech-to-text", "/v1/audio/transcriptions"),
+    ],
+)
+def test_calls_of_elevenlabs_that_are_not_here_tell_the_one_that_is(path: str, instead: str) -> None:
+    message = openai(edge.UnknownRoute(path), path)[2]["message"]
+    assert message.endswith(f"this call of ElevenLabs' is not answered here, but OpenAI's at {instead} is.")
+
+
+@pytest.mark.parametrize("path", ["/", "/v1", "/v1/"])
+def test_the_roots_tell_where_to_go(path: str) -> None:
+    told = str(error_body(edge.UnknownRoute(path), path=path)[2])
+    assert all(way in told for way in ("/v1/audio/speech", "/v1/music", "/openapi.json"))
+
+
 @pytest.mark.parametrize("path", ["/supermodels", "/music/upload", "/models.txt", "/audio"])
 def test_elsewhere_nothing_is_taken_for_a_call_of_theirs(path: str) -> None:
     status, _, body = error_body(edge.UnknownRoute(path), path=path)
