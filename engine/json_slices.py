@@ -4,6 +4,7 @@
 it is given some hundred members at a time; between them the interpreter may change threads. What comes out is the same.
 """
 
+import codecs
 import json
 import re
 from json import JSONDecodeError
@@ -22,8 +23,10 @@ _ELEMENTS: Final = re.compile(rf"(?:{_VALUE}[{_BLANKS}]*+,[{_BLANKS}]*+)++", re.
 _DECODER: Final = json.JSONDecoder()
 
 
-def loads(text: str) -> object:
-    """As `json.loads`. Raises JSONDecodeError; RecursionError for what is nested hundreds of times."""
+def loads(octets: bytes) -> object:
+    """As `json.loads`, of UTF-8. Raises ValueError; RecursionError for what is nested hundreds of times."""
+    pieces = (octets[at : at + SLICE] for at in range(0, len(octets), SLICE))
+    text = "".join(codecs.iterdecode(pieces, "utf-8"))
     value, end = _value(text, _past_blanks(text, 0))
     if end != len(text):
         raise JSONDecodeError("Extra data", text, end)

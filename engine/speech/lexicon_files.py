@@ -68,4 +68,4 @@ def _pinned(name: str, british: bool) -> PinnedFile:
 
 def _content(name: str, british: bool) -> object:
     octets = _pinned(name, british).read()
-    return json_slices.loads((gzip.decompress(octets) if name.endswith(".gz") else octets).decode("utf-8"))
+    return json_slices.loads(gzip.decompress(octets) if name.endswith(".gz") else octets)

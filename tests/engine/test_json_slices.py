@@ -24,7 +24,7 @@ VALUES = st.recursive(
 @given(VALUES, st.sampled_from([None, 1, "\t"]), st.booleans())
 def test_any_value(value: object, indent: int | str | None, plain: bool) -> None:
     text = json.dumps(value, indent=indent, ensure_ascii=plain)
-    assert json.dumps(loads(text)) == json.dumps(json.loads(text))
+    assert json.dumps(loads(text.encode())) == json.dumps(json.loads(text))
 
 
 @given(st.text('{}[]",:1 \\nul', max_size=30))
@@ -33,9 +33,9 @@ def test_what_is_refused_is_refused_alike(text: str) -> None:
         expected = json.loads(text)
     except json.JSONDecodeError:
         with pytest.raises(json.JSONDecodeError):
-            loads(text)
+            loads(text.encode())
     else:
-        assert loads(text) == expected
+        assert loads(text.encode()) == expected
 
 
 @pytest.mark.parametrize("indent", [None, 0, 1, 2, 3, 4, 5, 7])
@@ -45,15 +45,16 @@ def test_slices_end_wherever_they_like(indent: int | None) -> None:
         "list": [{"id": number, "of": [number]} for number in range(3_000)],
         "long": ["x" * 2 * SLICE, {"y": "z" * SLICE}],
         "empty": [{}, [], ""],
+        "wide": [letter * 3_000 for letter in "\u00e9\u0259\u6f22\U0001d11e"],
     }
-    text = json.dumps(value, indent=indent)
+    text = json.dumps(value, indent=indent, ensure_ascii=False)
     assert len(text) > 4 * SLICE
-    assert json.dumps(loads(text)) == json.dumps(value)
+    assert json.dumps(loads(text.encode())) == json.dumps(value)
 
 
 def test_a_name_that_comes_twice_has_the_last_value_in_the_first_place() -> None:
     text = '{"a": 1, "b": [[2]], "a": [[3]], "b": 4, "a": 5}'
-    assert json.dumps(loads(text)) == json.dumps(json.loads(text)) == '{"a": 5, "b": 4}'
+    assert json.dumps(loads(text.encode())) == json.dumps(json.loads(text)) == '{"a": 5, "b": 4}'
 
 
 @pytest.mark.parametrize(
@@ -61,4 +62,10 @@ def test_a_name_that_comes_twice_has_the_last_value_in_the_first_place() -> None
 )
 def test_what_is_no_json(text: str) -> None:
     with pytest.raises(json.JSONDecodeError):
-        loads(text)
+        loads(text.encode())
+
+
+@pytest.mark.parametrize("octets", [b'"\xff"', b'"\xe6\xbc'])
+def test_what_is_no_text(octets: bytes) -> None:
+    with pytest.raises(UnicodeDecodeError):
+        loads(octets)
