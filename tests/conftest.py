@@ -1,12 +1,19 @@
 """For the whole suite: a test that skips itself fails the run, unless tests/skips.txt names it with a reason."""
 
 import gc
+import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 gc.disable()  # while modules are imported and tests collected: all of that stays, and looking at it takes seconds
+
+# What is compiled here is kept in `__pycache__`, also where the environment says otherwise: the tests are as many lines
+# as the product is, pytest writes their assertions anew, and each command that a test starts would compile its own.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 ALLOWED = Path(__file__).parent / "skips.txt"
 
@@ -65,6 +72,5 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_collection_finish() -> None:
     """From here on what a test leaves behind is looked for, and not what the suite consists of."""
-    gc.collect()
     gc.freeze()
     gc.enable()

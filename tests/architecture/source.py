@@ -34,14 +34,6 @@ class Source:
         """
         return ast.parse(self.text)
 
-    def sizes(self) -> dict[str, int]:
-        """Code lines of every function, by its place and name."""
-        lines = self.text.splitlines()
-        return {
-            f"{self.name}:{function.lineno} {function.name}": code_lines(function, lines)
-            for function in self.functions()
-        }
-
     def functions(self) -> Iterator[Function]:
         """Every function, the nested ones too."""
         return (node for node in ast.walk(self.tree) if isinstance(node, Function))

@@ -5,9 +5,7 @@ import json
 from collections import deque
 from collections.abc import Iterator
 from contextlib import ExitStack
-from functools import cache
 
-import httpcore2
 import pytest
 
 from server.client import Client, audio
@@ -51,14 +49,6 @@ class Recorder:
             on_wait=self.tell,
             reconnect_seconds=reconnect_seconds,
         )
-
-
-@pytest.fixture(scope="module", autouse=True)
-def certificates_read_once() -> Iterator[None]:
-    """A client reads those of the system even where it speaks plain HTTP, which takes longer than most tests."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(httpcore2, "default_ssl_context", cache(httpcore2.default_ssl_context))
-        yield
 
 
 @pytest.fixture

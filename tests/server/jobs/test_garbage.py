@@ -18,10 +18,10 @@ class Knot:
 
 @pytest.fixture(autouse=True)
 def frozen_heap() -> Iterator[None]:
-    """What is there already is passed over, as after the start of a server."""
+    """What is there already is passed over, as after the start of a server; afterwards too, for the tests that follow."""
     gc.freeze()
     yield
-    gc.unfreeze()
+    gc.freeze()
 
 
 def lasting(seconds: float) -> Callable[[], float]:
