@@ -6,29 +6,28 @@ from typing import Final
 
 from tokenizers import Tokenizer
 
-from engine.errors import CheckpointError
 from engine.transcription.alignment import Spelling, with_punctuation
 from engine.transcription.languages import UNSPACED
+from engine.transcription.token_table import read_table
 
 MOST_PROMPT_TOKENS: Final = 223  # half of the 448 places, less the token that begins the prompt
 _HALF_A_CHARACTER: Final = "\ufffd"
 
 
 class TokenText:
-    """Owns the tokenizer of one model; read only."""
+    """Owns the tokens of one model, and the tokenizer, opened for the first prompt (0.1 s, no other thread runs)."""
 
     def __init__(self, path: Path) -> None:
-        self._tokenizer = Tokenizer.from_file(str(path))
+        self._path = path
+        self._table = read_table(path)
+        self._tokenizer: Tokenizer | None = None
         self.start = self.special("<|startoftranscript|>")
         self.end = self.special("<|endoftext|>")
         self.first_timestamp = self.special("<|notimestamps|>") + 1
 
     def special(self, name: str) -> int:
         """The id of a token such as <|en|>. Raises CheckpointError where there is none."""
-        found = self._tokenizer.token_to_id(name)
-        if found is None:
-            raise CheckpointError(f"The model's tokenizer.json has no token {name}; fetch the model again.")
-        return int(found)
+        return self._table.special(name)
 
     def opening(self, language: str, task: str) -> list[int]:
         """What a window begins with: language and task where they are asked for, "" where there is no choice."""
@@ -43,12 +42,16 @@ class TokenText:
 
     def encode(self, text: str) -> list[int]:
         """Tokens of text; none of those that steer, whatever it says."""
-        ids = self._tokenizer.encode(" " + text.strip(), add_special_tokens=False).ids if text.strip() else []
+        if not text.strip():
+            return []
+        if self._tokenizer is None:
+            self._tokenizer = Tokenizer.from_file(str(self._path))
+        ids = self._tokenizer.encode(" " + text.strip(), add_special_tokens=False).ids
         return [token for token in ids if token < self.end]
 
     def text(self, tokens: Sequence[int]) -> str:
         """Text of tokens, those that steer left out."""
-        return str(self._tokenizer.decode([token for token in tokens if token < self.end]))
+        return self._table.text(token for token in tokens if token < self.end)
 
     def words(self, tokens: Sequence[int], language: str) -> list[Spelling]:
         """Words with the marks that belong to them; characters in languages that are written without blanks."""

@@ -1,10 +1,12 @@
 """Text into tokens and back."""
 
 import pytest
+from tokenizers import Tokenizer
 
 from engine.errors import CheckpointError
 from engine.transcription.alignment import Spelling
 from engine.transcription.tokens import MOST_PROMPT_TOKENS, TokenText
+from engine.transcription.weights import packaged
 
 
 def test_text_comes_back_from_its_tokens(text: TokenText) -> None:
@@ -65,3 +67,21 @@ def test_a_window_opens_with_language_and_task_only_where_there_is_a_choice(text
 def test_a_token_that_is_not_there_is_named(text: TokenText) -> None:
     with pytest.raises(CheckpointError, match=r"no token <.xx.>"):
         text.special("<|xx|>")
+
+
+def test_the_tokenizer_is_opened_for_the_first_prompt(monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[str] = []
+
+    class Library:
+        @staticmethod
+        def from_file(path: str) -> object:
+            opened.append(path)
+            return Tokenizer.from_file(path)
+
+    monkeypatch.setattr("engine.transcription.tokens.Tokenizer", Library)
+    text = TokenText(packaged().located() / "tokenizer.json")
+    assert text.encode("\n ") == []
+    assert text.words([text.start, 39, 72], "en")
+    assert opened == []
+    assert text.text(text.encode("one")) + text.text(text.encode("two")) == " one two"
+    assert len(opened) == 1
