@@ -1,22 +1,25 @@
 """The one door: places, records, keys, and nothing left behind by a refusal."""
 
+import asyncio
 import itertools
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from starlette.requests import ClientDisconnect
 
 from engine.errors import InvalidRequest
-from server.admission import Gate, check_idempotency_key
+from server.admission import Admissions, Admitted, Gate, check_idempotency_key
 from server.errors import IdempotencyMismatch, TooManyStreams, TooManySynchronous, TooManyUploads
 from server.jobs.errors import InputsFull, QueueClosed, QueueFull
 from server.jobs.job import JobState
 from server.jobs.rates import RateBook, Stage
 from server.jobs.serial_queue import SerialQueue
-from server.limits import MAX_NOTE_CHARACTERS, MAX_NOTES
+from server.limits import MAX_NOTE_CHARACTERS, MAX_NOTES, Limits
 from server.log_ring import request_id
 from server.work import Making, Packed, Prepared
 from storage.budget import Budget
@@ -234,6 +237,50 @@ def test_notes_of_the_queued_job_are_bounded_too(door: Door) -> None:
     assert admitted.queued is not None
     assert admitted.queued.notes == ("x" * 500, *(f"Note {n}." for n in range(19)))
     assert door.queue.view(admitted.job_id).notes == admitted.queued.notes
+
+
+async def present() -> None:
+    """The client is there."""
+
+
+async def gone() -> None:
+    raise ClientDisconnect
+
+
+def never() -> Prepared:
+    raise AssertionError("It was prepared.")
+
+
+def test_what_a_client_asked_for_that_has_gone_is_not_prepared(door: Door) -> None:
+    with pytest.raises(ClientDisconnect):
+        asyncio.run(Admissions(door.gate, Limits()).admit("", "", 0, never, gone))
+    assert door.queue.snapshot().pending == 0
+
+
+def test_an_upload_for_which_others_left_no_room_meanwhile_is_not_prepared(door: Door) -> None:
+    door.gate.admit(replace(prepared(), input_bytes=90), "", "")
+    with pytest.raises(InputsFull):
+        asyncio.run(Admissions(door.gate, Limits()).admit("", "", 20, never, present))
+
+
+def test_those_with_a_key_are_admitted_one_by_one_without_workers_that_wait(
+    door: Door, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    both = threading.Barrier(2)
+    admit, met = door.gate.admit, []
+
+    def meeting(wanted: Prepared, owner: str, key: str) -> Admitted:
+        with suppress(threading.BrokenBarrierError):
+            met.append(both.wait(0.02))
+        return admit(wanted, owner, key)
+
+    async def scene(*keys: str) -> list[Admitted]:
+        admissions = Admissions(door.gate, Limits())
+        return await asyncio.gather(*(admissions.admit("", key, 0, prepared, present) for key in keys))
+
+    monkeypatch.setattr(door.gate, "admit", meeting)
+    one, other = asyncio.run(scene("k", "k"))
+    assert (one.job_id, met) == (other.job_id, [])
 
 
 def test_speed_is_learnt_under_the_name_that_the_work_brings(door: Door) -> None:

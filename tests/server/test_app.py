@@ -4,6 +4,8 @@ import asyncio
 import gc
 import logging
 import sys
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -18,6 +20,7 @@ from server.app import (
     sweep_for_ever,
     tell_of_an_early_end,
 )
+from server.calls.attendance import Attendance
 from server.log_ring import LogRing
 from server.parts import Parts, assemble
 from server.settings import load
@@ -92,6 +95,35 @@ def test_a_stop_writes_what_the_disk_refused_before(parts: Parts, monkeypatch: p
     monkeypatch.setattr(parts.store, "sweep", lambda: swept.append(1))
     asyncio.run(stop(parts))
     assert swept == [1]
+
+
+def test_after_a_stop_no_job_is_given_up_for_want_of_a_client(
+    parts: Parts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given_up: list[str] = []
+    due: list[Callable[[], None]] = []
+
+    class Timer:
+        def cancel(self) -> None:
+            due.clear()
+
+    def later(seconds: float, call: Callable[[], None]) -> Timer:
+        due.append(call)
+        return Timer()
+
+    async def abandon(job_id: str, owner: str) -> None:
+        given_up.append(job_id)
+
+    async def scene() -> None:
+        attendance = Attendance(abandon, later)
+        attendance.expect("left alone", "")
+        with attendance.attend("left alone"):
+            pass
+        assert len(due) == 1
+        await stop(replace(parts, attendance=attendance))
+
+    asyncio.run(scene())
+    assert (due, given_up) == ([], [])
 
 
 def test_a_full_disk_does_not_hold_up_the_stop(

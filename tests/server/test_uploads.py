@@ -312,6 +312,12 @@ def test_parts_cannot_be_moved_into_one_another_unseen() -> None:
     assert len({loose(body + b"--xyz--").digest for body in bodies}) == 3
 
 
+def test_a_part_cannot_be_hidden_in_the_content_of_the_one_before_it() -> None:
+    head = (1).to_bytes(8) + b"d" + (0).to_bytes(8)
+    two, one = part("a", b"b") + part("d", b"c"), part("a", b"b" + head + b"c")
+    assert loose(two + b"--xyz--").digest != loose(one + b"--xyz--").digest
+
+
 @pytest.mark.parametrize(
     ("body", "field", "sentence"),
     [

@@ -140,6 +140,7 @@ class Client(Recorded):
         super().__init__()
         self.gone = asyncio.Event()
         self.news = asyncio.Event()
+        self.unheard = asyncio.Event()  # once nobody listens whether it goes
         self.on_send: Callable[[Message], Awaitable[None]] | None = None
         self.started = asyncio.Event()  # once its body is about to be read
         self.reading: asyncio.Event | None = None  # lets it be read
@@ -185,7 +186,10 @@ class Client(Recorded):
         return self.maker.prepared()
 
     async def _receive(self) -> Message:
-        await self.gone.wait()
+        try:
+            await self.gone.wait()
+        finally:
+            self.unheard.set()
         return {"type": "http.disconnect"}
 
     async def _send(self, message: Message) -> None:

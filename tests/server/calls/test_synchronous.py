@@ -29,7 +29,7 @@ from storage.entry import JSON
 from storage.errors import StoreFull
 from tests.server.calls.caller import DEADLINE_SECONDS, Client, Studio, streamed
 from tests.server.calls.conftest import MakeStudio
-from tests.server.maker import AUDIO, Maker
+from tests.server.maker import AUDIO, PATIENCE_SECONDS, Maker
 from tests.server.recorded import Recorded
 
 
@@ -53,6 +53,19 @@ def test_the_answer_is_the_stored_result(studio: Studio, maker: Maker) -> None:
         assert client.ended_properly
         assert studio.status(client.job_id) == "done"
         assert studio.parts.store.usage().files == 1  # stored once, and served from there
+
+    studio.run(test)
+
+
+def test_after_its_answer_nobody_listens_whether_the_client_goes(studio: Studio, maker: Maker) -> None:
+    async def test() -> None:
+        client = Client(studio, maker)
+        await client.accepted()
+        assert not client.unheard.is_set()
+        maker.finish()
+        await client.end()
+        await asyncio.wait_for(client.unheard.wait(), PATIENCE_SECONDS)
+        assert not client.gone.is_set()
 
     studio.run(test)
 

@@ -52,6 +52,23 @@ def test_a_retry_finds_the_job_that_runs(studio: Studio, maker: Maker) -> None:
     studio.run(test)
 
 
+def test_a_retry_finds_a_job_that_takes_longer_than_calls_are_remembered(
+    studio: Studio, maker: Maker
+) -> None:
+    async def test() -> None:
+        first = Client(studio, maker)
+        job_id = await first.accepted()
+        studio.now += 3600
+        await first.leave()
+        studio.now += 600
+        retry = Client(studio, Maker(), attempt=1)
+        assert await retry.accepted() == job_id
+        maker.finish()
+        await retry.end()
+
+    studio.run(test)
+
+
 def test_a_retry_of_a_large_body_is_known_by_all_of_it(studio: Studio, maker: Maker) -> None:
     async def test() -> None:
         first = Client(studio, maker, body=bytes(200_000))
