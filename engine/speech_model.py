@@ -46,6 +46,9 @@ class SpeechModel(Protocol):
     def check(self, request: SpeechRequest) -> None:
         """Raise InvalidRequest, naming the field, for a voice it lacks and text it cannot read."""
 
+    def notes(self, request: SpeechRequest) -> tuple[str, ...]:
+        """Sentences for whoever asked, on what will not be said as it may be meant."""
+
     def speak(self, request: SpeechRequest, control: Control) -> Iterator[Spoken]:
         """The sentences, each as soon as it is made; the request's seed is resolved. Stops between sentences."""
 

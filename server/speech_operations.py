@@ -59,6 +59,7 @@ class SpeechOperations:
             work=lambda making: _write_speech(model, request, written, making),
             rates_id=f"{model.id} {request.voice}",  # one voice may be much slower than another
             followed=written.content_type,
+            notes=model.notes(request),
         )
 
 

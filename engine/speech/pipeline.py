@@ -16,6 +16,7 @@ from engine.speech.pace import left_to_pace, paced, said_at
 from engine.speech.phonemes import Phonemic, Phonemiser
 from engine.speech.readable import check_readable, nothing_to_say
 from engine.speech.sentences import Ending, Sentence, pieces, sentences
+from engine.speech.tongues import misread
 from engine.speech.voice import HibariVoice, Speaker, Utterance, VoiceCard
 from engine.speech_model import Spoken
 from engine.speech_request import SpeechRequest
@@ -76,6 +77,10 @@ class HibariSpeech:
         """Raise InvalidRequest, naming the field, for a voice that is not here and text that no voice can read."""
         self._speaker(request.voice)
         check_readable(request.text)
+
+    def notes(self, request: SpeechRequest) -> tuple[str, ...]:
+        """Whether the text looks to be in a language that no voice here reads."""
+        return misread(request.text)
 
     def stages(self, request: SpeechRequest) -> list[Expected]:
         """One phase, as many characters as the text has."""

@@ -31,7 +31,7 @@ class LocalSpeaker:
         if request.seed < 0:
             request = request.model_copy(update={"seed": draw_seed()})
         voiced = write_speech(model.speak(request, bar), model.sample_rate_hz, form_of(request), sink)
-        return Said(voiced.seconds, voiced.words)
+        return Said(voiced.seconds, voiced.words, model.notes(request))
 
 
 def local_speaker(environ: Mapping[str, str] = os.environ) -> LocalSpeaker:

@@ -50,6 +50,9 @@ class SpeechDouble:
         if request.voice not in ("", "one"):
             raise InvalidRequest("voice", f"There is no voice {request.voice!r} here; choose one of: one.")
 
+    def notes(self, request: SpeechRequest) -> tuple[str, ...]:
+        return ("It is whispered.",) if "whisper" in request.text else ()
+
     def speak(self, request: SpeechRequest, control: Control) -> Iterator[Spoken]:
         sentences = [sentence for sentence in request.text.split(".") if sentence.strip()]
         now = 0.0

@@ -62,6 +62,11 @@ def test_speech_is_audio_and_then_what_gives_it_again(operations: SpeechOperatio
     assert packed.parts[0].seconds == 1.25
 
 
+def test_what_the_model_notes_is_known_before_it_speaks(operations: SpeechOperations) -> None:
+    assert operations.speech(asked()).notes == ()
+    assert operations.speech(asked(text="A whisper.")).notes == ("It is whispered.",)
+
+
 def test_a_replay_is_understood_and_gives_the_same_again(operations: SpeechOperations) -> None:
     first, _, _ = made(operations.speech(asked()))
     second, _, _ = made(operations.speech(read_speech(json.loads(first["replay"]))))

@@ -60,6 +60,14 @@ def said(model: HibariSpeech, text: str, speed: float = 1.0, seed: int = 1) -> l
     return list(model.speak(SpeechRequest(text=text, speed=speed, seed=seed), Uncontrolled()))
 
 
+def test_a_text_in_another_language_is_noted_and_said_all_the_same(model: HibariSpeech) -> None:
+    german = SpeechRequest(text="Wie geht es Ihnen? Das ist nicht gut.")
+    assert len(model.notes(german)) == 1
+    assert "looks German" in model.notes(german)[0]
+    assert said(model, german.text)
+    assert model.notes(SpeechRequest(text=TALE)) == ()
+
+
 def joined(spoken: Sequence[Spoken]) -> np.ndarray[tuple[int], np.dtype[np.float32]]:
     return np.concatenate([piece.samples[:, 0] for piece in spoken])
 

@@ -56,6 +56,11 @@ def test_instructions_are_left_out_and_said_to_be(speaking: Speaking) -> None:
     assert speaking.prepare(call(instructions=" ")).notes == ()
 
 
+def test_what_the_model_notes_is_told_beside_what_the_call_does(speaking: Speaking) -> None:
+    asked = call(input="A whisper.", instructions="Whisper.")
+    assert speaking.prepare(asked).notes == ("It is whispered.", NOT_FOLLOWED)
+
+
 def test_samples_without_a_head_are_of_24_khz_and_one_channel(speaking: Speaking) -> None:
     raw, wav = (parts_of(speaking.prepare(call(response_format=name))) for name in ("pcm", "wav"))
     samples, rate = decode(io.BytesIO(wav["audio"]))
