@@ -44,7 +44,7 @@ _VENDOR_CALLS: Final = re.compile(
     r"/(audio/(?:speech|transcriptions|translations)|models(?=/|$)|music(?:/stream|/plan|/detailed(?:/stream)?)?)"
     r"(?:(?<=models)/.*|/*)$"
 )
-_ROOTS: Final = ("/", "/v1", "/v1/")
+_FOLDER: Final = ("/v1", "/v1/")
 _NOT_HERE: Final = {
     "/v1/text-to-speech": "/v1/audio/speech",
     "/v1/speech-to-text": "/v1/audio/transcriptions",
@@ -176,9 +176,9 @@ def _way(path: str) -> str:
     instead = next((call for start, call in _NOT_HERE.items() if path.startswith(start)), "")
     if instead:
         return f"this call of ElevenLabs' is not answered here, but OpenAI's at {instead} is"
-    if path.startswith("/v1/") and path not in _ROOTS:
+    if path.startswith("/v1/") and path not in _FOLDER:
         return "below /v1 are the calls of OpenAI's and ElevenLabs' clients alone: leave it out for all others, which /openapi.json lists"
-    if path in _ROOTS:
+    if path in _FOLDER:
         return (
             "the calls of OpenAI's clients have addresses such as /v1/audio/speech, those of ElevenLabs' such as "
             "/v1/music, and /openapi.json lists all there are"

@@ -24,6 +24,8 @@ WELCOME: Final[dict[str, JSON]] = {
     "make_a_song": 'POST /synth with {"style": "…", "lyrics": "…"}, then GET /job?id=…',
     "read_text_aloud": 'POST /speech with {"text": "…"}, then GET /job?id=…&follow=1',
     "write_down_a_recording": "POST /transcribe with the file, then GET /job?id=…&result=1",
+    "openai_clients": "base_url is this address and /v1, such as POST /v1/audio/speech",
+    "elevenlabs_clients": "base_url is this address, such as POST /v1/music",
     "description": "/openapi.json",
     "models_and_defaults": "/props",
     "health": "/health",

@@ -109,8 +109,8 @@ def test_calls_of_elevenlabs_that_are_not_here_tell_the_one_that_is(path: str, i
     assert message.endswith(f"this call of ElevenLabs' is not answered here, but OpenAI's at {instead} is.")
 
 
-@pytest.mark.parametrize("path", ["/", "/v1", "/v1/"])
-def test_the_roots_tell_where_to_go(path: str) -> None:
+@pytest.mark.parametrize("path", ["/v1", "/v1/"])
+def test_the_folder_of_their_calls_tells_where_to_go(path: str) -> None:
     told = str(error_body(edge.UnknownRoute(path), path=path)[2])
     assert all(way in told for way in ("/v1/audio/speech", "/v1/music", "/openapi.json"))
 

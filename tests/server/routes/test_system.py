@@ -52,6 +52,14 @@ def test_a_snapshot_holds_no_handle_prompt_or_lyric(studio: Product) -> None:
     assert not any(secret in text for secret in (id, "secretstyle", "secretwords"))
 
 
+def test_the_root_tells_every_client_where_to_go(studio: Product) -> None:
+    told = studio.client.get("/").json()
+    assert "/v1/audio/speech" in told["openai_clients"]
+    assert "/v1/music" in told["elevenlabs_clients"]
+    for path in (told["description"], told["models_and_defaults"], told["health"]):
+        assert studio.client.get(path).status_code == 200
+
+
 def test_props_tell_models_defaults_and_the_queue(studio: Product) -> None:
     props = studio.client.get("/props").json()
     models = {model["id"]: model for model in props["models"]}
