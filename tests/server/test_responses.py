@@ -510,12 +510,13 @@ def chunked(
         serving = asyncio.ensure_future(response(played.request.scope, played.receive, played.send))
         if drive is not None:
             await drive(played)
-        await asyncio.wait_for(serving, 5)
+        try:
+            await asyncio.wait_for(serving, 5)
+        finally:
+            # Here, since the end of the loop closes every generator.
+            assert pieces.closed
 
-    try:
-        asyncio.run(inner())
-    finally:
-        assert pieces.closed
+    asyncio.run(inner())
     return played
 
 
