@@ -48,12 +48,19 @@ class Gate:
     """Admits work atomically: the queue's condition and the store's lock decide.
 
     Owner of one lock, which lets submissions with a key through one at a time: of several with the same key only the
-    first takes a place.
+    first takes a place. A key names a job of this gate's store alone. `group` is the one in the queue of all jobs that
+    come this way, empty for none.
     """
 
     def __init__(
-        self, queue: SerialQueue, store: ResultStore, clock: Callable[[], float], draw_id: Callable[[], str]
+        self,
+        queue: SerialQueue,
+        store: ResultStore,
+        clock: Callable[[], float],
+        draw_id: Callable[[], str],
+        group: str = "",
     ) -> None:
+        self._group = group
         self._queue = queue
         self._store = store
         self._clock = clock
@@ -69,7 +76,7 @@ class Gate:
         if key and self._store.find_key(owner, key):
             return
         self._store.check_accepting()
-        self._queue.check_admitting(input_bytes)
+        self._queue.check_admitting(input_bytes, self._group)
 
     def job_of_key(self, owner: str, key: str) -> str:
         """The job that this Idempotency-Key of the owner's names; empty where there is none. Touches no disk."""
@@ -144,6 +151,7 @@ class Gate:
             rates_id=prepared.rates_id,
             notes=_bounded(prepared.notes),
             input_bytes=prepared.input_bytes,
+            group=self._group,
         )
         return job
 

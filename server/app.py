@@ -13,12 +13,14 @@ from starlette.routing import BaseRoute, Router
 from starlette.types import ASGIApp
 
 from server.access import HostRule, Keys, OriginRule, PublicPaths
+from server.agents.links import ARTIFACTS_PATH
 from server.edge import Admittance, Edge
 from server.parts import Parts
 from server.rates_file import save_rates
 from server.settings import Settings
 
 PUBLIC_PATHS = frozenset({"/", "/health", "/session", "/favicon.ico"})
+PUBLIC_PREFIXES = (f"{ARTIFACTS_PATH}/",)  # whoever has such a link may open it
 QUIET_PATHS = ("/health", "/status", "/system/queue", "/metrics")
 SWEEP_SECONDS = 30.0
 SWITCH_INTERVAL_SECONDS = 0.001
@@ -55,7 +57,7 @@ def admittance(settings: Settings, keys: Keys) -> Admittance:
         HostRule.of(settings.host, socket.gethostname(), settings.allowed_hosts),
         OriginRule(frozenset(settings.allowed_origins)),
         keys,
-        PublicPaths(PUBLIC_PATHS),
+        PublicPaths(PUBLIC_PATHS, PUBLIC_PREFIXES),
     )
 
 
@@ -97,9 +99,10 @@ async def sweep_for_ever(parts: Parts, pause: Callable[[float], Awaitable[None]]
 
 async def _tidy(parts: Parts) -> None:
     """Remove what has expired, write what the disk refused before, keep the learnt rates. Raises OSError."""
-    expired = await parts.limits.run(parts.store.sweep)
-    if expired:
-        _log.info("%d results or records of jobs have expired", expired)
+    for store in (parts.store, parts.artifacts):
+        expired = await parts.limits.run(store.sweep)
+        if expired:
+            _log.info("%d results or records of jobs have expired", expired)
     await parts.limits.run(lambda: save_rates(parts.rates, parts.settings.data_directory))
 
 

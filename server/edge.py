@@ -49,7 +49,7 @@ SECURITY_HEADERS: Final = {
 }
 CLIENT_GONE_STATUS: Final = 499
 _EXCHANGE: Final = "server.exchange"
-_HANDLE: Final = re.compile(r"([0-9a-f]{6})[0-9a-f]{10}")
+_HANDLE: Final = re.compile(r"(/artifacts/.{6}).*|([0-9a-f]{6})[0-9a-f]{10}")
 _REQUEST_ID: Final = re.compile(r"[A-Za-z0-9._-]{1,64}")
 
 
@@ -224,8 +224,8 @@ async def _settle(
 
 
 def logged_path(scope: Scope) -> str:
-    """A request's path for the log: percent-encoded, so that it cannot forge a line, and without whole job ids."""
-    return _HANDLE.sub(r"\1…", quote(scope["path"][:MAX_LOGGED_PATH]))
+    """A request's path for the log: percent-encoded, so that it cannot forge a line, and without whole job ids and links."""
+    return _HANDLE.sub(r"\1\2…", quote(scope["path"][:MAX_LOGGED_PATH]))
 
 
 def _has_long_body(headers: Headers) -> bool:

@@ -31,7 +31,6 @@ from server.errors import (
     Unauthorized,
     answer_for,
     meant_path,
-    sentence_of,
 )
 from server.jobs.errors import JobError
 from storage.entry import JSON
@@ -106,7 +105,7 @@ def _sentence(error: BaseException, answer: Answer, request_id: str) -> str:
         return SHORT_OF_MEMORY_MESSAGE
     if answer.code == INTERNAL_CODE:
         return f"Something went wrong inside the server; its log says what, under the request id {request_id or 'unknown'}."
-    return sentence_of(error)
+    return str(error)
 
 
 def _field(error: BaseException) -> str:

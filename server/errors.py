@@ -51,10 +51,11 @@ _NOT_HERE: Final = {
 }
 OUT_OF_MEMORY_MESSAGE: Final = "There was not enough memory for this job; ask for less at once, such as a shorter song or fewer variations, or use a smaller model."
 
-_MAKING_ROOM: Final = (
-    "DELETE /job?id=ID deletes one; YUE2_RESULT_MAX_FILES and YUE2_RESULT_MAX_BYTES allow more of them, and a lower "
+RESULTS_ADVICE: Final = (
+    f"{storage.MAKING_ROOM} DELETE /job?id=ID deletes one; YUE2_RESULT_MAX_FILES and YUE2_RESULT_MAX_BYTES allow more of them, and a lower "
     "YUE2_RESULT_TTL_SECONDS keeps them for a shorter time."
 )
+"""How room is made in the store of the native API's results, of which storage knows nothing."""
 
 
 class EdgeError(Exception):
@@ -311,6 +312,7 @@ ANSWERS: Final[Mapping[type[Exception], Answer]] = {
     storage.OutputLocked: _INTERNAL,
     jobs.JobError: _INTERNAL,
     jobs.QueueFull: Answer(429, "queue_full", retry=True),
+    jobs.GroupFull: Answer(429, "queue_full", retry=True),
     jobs.InputsFull: Answer(429, "too_many_uploads", retry=True),
     jobs.QueueClosed: Answer(503, "shutting_down"),
     jobs.UnknownJob: Answer(404, "unknown_job"),
@@ -355,7 +357,7 @@ def job_outcome(error: BaseException) -> tuple[JobState, str, str]:
     if isinstance(error, MemoryError | engine.OutOfMemory):
         return JobState.FAILED, "out_of_memory", OUT_OF_MEMORY_MESSAGE
     if isinstance(error, storage.StoreFull | storage.ResultTooLarge | storage.DiskFull | jobs.JobInterrupted):
-        return JobState.FAILED, answer_for(error).code, sentence_of(error)
+        return JobState.FAILED, answer_for(error).code, str(error)
     if isinstance(error, engine.InvalidRequest):
         return JobState.FAILED, "invalid_field", str(error)  # only what was uploaded can prove unfit so late
     if isinstance(error, engine.EngineError):
@@ -372,11 +374,6 @@ def job_outcome(error: BaseException) -> tuple[JobState, str, str]:
         "engine_error",
         f"The engine failed unexpectedly ({kind}); the server's log says where.",
     )
-
-
-def sentence_of(error: BaseException) -> str:
-    """The error's own sentence; of a full store also how this server makes room, of which the store knows nothing."""
-    return f"{error} {_MAKING_ROOM}" if isinstance(error, storage.StoreFull) else str(error)
 
 
 def loggable(error: BaseException) -> str:

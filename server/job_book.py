@@ -1,7 +1,7 @@
 """What is known of a job: the queue while it is there, the store afterwards."""
 
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 
 from server.errors import JobFailed
@@ -23,12 +23,12 @@ _log = logging.getLogger(__name__)
 class JobBook:
     """Answers for jobs, whoever holds them; a job that is another key's is unknown here.
 
-    Owner of one flag: whether the queue has been closed, which only ever turns true.
+    `stores` are where jobs are recorded, each in one of them; an id that none knows is asked of the first. Owner of one flag: whether the queue has been closed, which only ever turns true.
     """
 
-    def __init__(self, queue: SerialQueue, store: ResultStore, clock: Callable[[], float]) -> None:
+    def __init__(self, queue: SerialQueue, stores: Sequence[ResultStore], clock: Callable[[], float]) -> None:
         self._queue = queue
-        self._store = store
+        self._stores = tuple(stores)
         self._clock = clock
         self._closed = False
 
@@ -40,7 +40,7 @@ class JobBook:
     def entry(self, job_id: str, owner: str) -> Entry:
         """The store's record of the owner's job. Raises UnknownEntry, EntryExpired."""
         try:
-            entry = self._store.find(job_id)
+            entry = self._store_of(job_id).find(job_id)
         except EntryExpired as error:
             if error.owner != owner:
                 raise UnknownEntry(job_id) from None
@@ -62,7 +62,7 @@ class JobBook:
     def lease(self, job_id: str, owner: str) -> Lease:
         """Pin the owner's finished result. Raises UnknownEntry, EntryExpired, NotStored."""
         self.entry(job_id, owner)
-        return self._store.lease(job_id)
+        return self._store_of(job_id).lease(job_id)
 
     def followed(self, job_id: str, owner: str) -> str:
         """The content type of the owner's result that can be followed while it is made, empty for one that cannot.
@@ -77,7 +77,7 @@ class JobBook:
         Raises UnknownEntry, EntryExpired.
         """
         self.entry(job_id, owner)
-        return self._store.follow(job_id)
+        return self._store_of(job_id).follow(job_id)
 
     def is_live(self, job_id: str, owner: str) -> bool:
         """Whether the owner's job waits or runs, as it does for a moment after its result was stored."""
@@ -108,7 +108,7 @@ class JobBook:
 
     def give_up(self, job_id: str, owner: str) -> bool:
         """Cancel the owner's job as `cancel` does, and let its Idempotency-Key name another from now on."""
-        self._store.free_key(self.entry(job_id, owner).id)
+        self._store_of(job_id).free_key(self.entry(job_id, owner).id)
         return self.cancel(job_id, owner)[1]
 
     def record_cancelled(self, job_id: str) -> None:
@@ -119,7 +119,7 @@ class JobBook:
     def delete(self, job_id: str, owner: str) -> None:
         """Give a finished job's room back. Raises UnknownEntry, EntryExpired, NotStored while it is unfinished."""
         self._ended(job_id, owner)
-        self._store.delete(job_id)
+        self._store_of(job_id).delete(job_id)
         _log.info("job %s… was deleted", job_id[:6])
 
     def settle(self, job: Job, state: JobState, code: str, error: str) -> None:
@@ -151,10 +151,15 @@ class JobBook:
             ran = fields_of(last)
             ending |= {name: ran[name] for name in ("started_at", *_REACHED)}
         try:
-            self._store.end(job_id, {**self._store.find(job_id).detail, **ending})
+            store = self._store_of(job_id)
+            store.end(job_id, {**store.find(job_id).detail, **ending})
         except (StorageError, OSError):
             # The job has ended all the same; after a restart its accept record says "interrupted".
             _log.exception("could not record the end of job %s…", job_id[:6])
+
+    def _store_of(self, job_id: str) -> ResultStore:
+        """The store that has the job's record, or the tombstone of one."""
+        return next((store for store in self._stores if store.holds(job_id)), self._stores[0])
 
     def _ended(self, job_id: str, owner: str) -> Entry:
         """The record of the owner's job that has left the queue."""

@@ -34,6 +34,11 @@ class _Snapshots(Collector):
             yield GaugeMetricFamily(
                 f"yue2_results_{name}", f"Result volume: {name}.", value=_number(results[name])
             )
+        agents = self._board.agents()
+        for name in ("limit", "pending", "files", "bytes", "limit_files", "limit_bytes"):
+            yield GaugeMetricFamily(
+                f"yue2_agents_{name}", f"Agents' jobs and files: {name}.", value=_number(agents[name])
+            )
         held = GaugeMetricFamily("yue2_http_held", "Places of the HTTP edge taken now.", labels=["kind"])
         for kind, count in self._board.held().items():
             held.add_metric([kind], count)

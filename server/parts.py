@@ -8,17 +8,19 @@ from dataclasses import dataclass
 
 from server.access import Keys, load_secret
 from server.admission import Gate
+from server.agents.artifacts import open_artifacts
+from server.agents.links import ArtifactLinks
 from server.calls.attendance import Attendance
 from server.calls.giving_up import giving_up
 from server.calls.recent import RecentCalls
-from server.errors import job_outcome, loggable
+from server.errors import RESULTS_ADVICE, job_outcome, loggable
 from server.job_book import JobBook
 from server.jobs.garbage import Garbage
 from server.jobs.job import Job, JobState
 from server.jobs.rates import RateBook
 from server.jobs.serial_queue import SerialQueue
 from server.jobs.worker import Rest, Worker
-from server.limits import MAX_INPUT_BYTES, Limits
+from server.limits import AGENT_JOBS, AGENTS_GROUP, MAX_INPUT_BYTES, Limits
 from server.log_ring import LogRing
 from server.metrics import Metrics
 from server.rates_file import load_rates
@@ -41,10 +43,13 @@ class Parts:
     rates: RateBook
     queue: SerialQueue
     store: ResultStore
+    artifacts: ResultStore
     watch: Watch
     limits: Limits
     book: JobBook
     gate: Gate
+    agent_gate: Gate
+    links: ArtifactLinks
     recent: RecentCalls
     attendance: Attendance
     worker: Worker
@@ -73,18 +78,24 @@ def assemble(
     `unload` is called on the working thread when it has been idle for as long as the settings say, and at its end.
     Raises DiskFull and OSError where the folder cannot be used.
     """
-    budget = Budget(settings.result_max_bytes, settings.result_max_files, MAX_FILE_BYTES)
+    budget = Budget(settings.result_max_bytes, settings.result_max_files, MAX_FILE_BYTES, RESULTS_ADVICE)
     watch = Watch()
     store = ResultStore(settings.result_dir, budget, settings.result_ttl_seconds, clock, watch.notify)
-    leftovers = store.recover()
+    artifacts = open_artifacts(settings, clock, watch.notify)
+    leftovers = store.recover() + artifacts.recover()
     rates = load_rates(settings.data_directory)
     queue = SerialQueue(
-        settings.queue_limit, clock, watch.notify, rates=rates, most_input_bytes=MAX_INPUT_BYTES
+        settings.queue_limit,
+        clock,
+        watch.notify,
+        rates=rates,
+        most_input_bytes=MAX_INPUT_BYTES,
+        group_limits={AGENTS_GROUP: AGENT_JOBS},
     )
     limits = Limits()
-    book = JobBook(queue, store, clock)
+    book = JobBook(queue, (store, artifacts), clock)
     _interrupt(book, leftovers)
-    board = StatusBoard(queue, store, limits)
+    board = StatusBoard(queue, store, artifacts, limits)
     metrics = Metrics(board)
     garbage = Garbage()
     worker = Worker(
@@ -95,20 +106,22 @@ def assemble(
         between_jobs=garbage.collect,
         rest=Rest(settings.idle_unload_seconds or None, unload, garbage.collect_all),
     )
-    gate = Gate(queue, store, clock, draw_job_id)
     recent = RecentCalls(time.monotonic)
     attendance = Attendance(giving_up(book, limits, recent))
-    keys = Keys(settings.api_keys, load_secret(settings.data_directory, secrets.token_bytes))
+    secret = load_secret(settings.data_directory, secrets.token_bytes)
     return Parts(
         settings=settings,
-        keys=keys,
+        keys=Keys(settings.api_keys, secret),
         rates=rates,
         queue=queue,
         store=store,
+        artifacts=artifacts,
         watch=watch,
         limits=limits,
         book=book,
-        gate=gate,
+        gate=Gate(queue, store, clock, draw_job_id),
+        agent_gate=Gate(queue, artifacts, clock, draw_job_id, AGENTS_GROUP),
+        links=ArtifactLinks(secret),
         recent=recent,
         attendance=attendance,
         worker=worker,

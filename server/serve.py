@@ -29,6 +29,7 @@ from server.operations import Operations
 from server.parts import Parts, assemble
 from server.process import run_server, set_up_logging
 from server.props import build_props
+from server.routes.artifacts import ArtifactRoutes
 from server.routes.elevenlabs import ElevenLabsRoutes
 from server.routes.native import NativeRoutes
 from server.routes.openai_models import OpenAiModelRoutes
@@ -123,6 +124,7 @@ def product_routes(parts: Parts, catalogue: Catalogue) -> list[BaseRoute]:
     return [
         *_native_routes(parts, catalogue, work),
         *_compatible_routes(parts, catalogue, work),
+        *ArtifactRoutes(parts.artifacts, parts.links, parts.limits).routes(),
         *system.routes(),
     ]
 

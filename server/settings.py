@@ -20,6 +20,7 @@ from server.errors import SettingsError
 
 PREFIX: Final = "YUE2_"
 MAX_FILE_BYTES: Final = 1024**3
+ARTIFACTS_FOLDER: Final = "agent-artifacts"
 SECRET: Final = frozenset({"api_keys"})
 
 _KEY_NAME: Final = re.compile(r"[a-z0-9_-]+")
@@ -27,6 +28,7 @@ _KEY_NAME: Final = re.compile(r"[a-z0-9_-]+")
 _KEY: Final = re.compile(r"[!-+\--~]{16,}")
 _HOST_NAME: Final = re.compile(r"\*|[A-Za-z0-9_.:-]+")
 _ORIGIN: Final = re.compile(r"https?://[A-Za-z0-9_.\[\]:-]+")
+_PUBLIC_URL: Final = re.compile(r"https?://[A-Za-z0-9_.\[\]:-]+(/[A-Za-z0-9_.~-]+)*", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,6 +168,13 @@ class Settings(BaseSettings):
         description="Origins of web pages, besides the server's own, that may call it.",
         json_schema_extra=_words("origins such as https://studio.example with commas between them"),
     )
+    public_url: str = Field(
+        default="",
+        description="Address by which agents' clients reach the server, such as a proxy's, for the links they are given; the one their request came to if not set.",
+        json_schema_extra=_words(
+            "a URL of http or https, with a path or without, such as https://studio.example"
+        ),
+    )
     log_level: Literal["debug", "info", "warning", "error"] = Field(
         default="info",
         description="The least severe log lines that are written.",
@@ -210,6 +219,17 @@ class Settings(BaseSettings):
     def _read_origins(cls, text: object) -> object:
         return _listed(text, _ORIGIN)
 
+    @field_validator("public_url", mode="before")
+    @classmethod
+    def _read_url(cls, text: object) -> object:
+        """The URL without the slash that may end it."""
+        if not isinstance(text, str):
+            return text
+        url = text.strip().rstrip("/")
+        if url and not _PUBLIC_URL.fullmatch(url):
+            raise ValueError("not such a URL")
+        return url
+
     @field_validator("log_level", "device", "precision", "residency", "flow_state", mode="before")
     @classmethod
     def _read_word(cls, text: object) -> object:
@@ -219,6 +239,11 @@ class Settings(BaseSettings):
     def output_directory(self) -> Path:
         """The folder that holds the results' folder and everything else that must last."""
         return self.result_dir.absolute().parent
+
+    @property
+    def artifacts_directory(self) -> Path:
+        """Where the files lie that agents' jobs make."""
+        return self.output_directory / ARTIFACTS_FOLDER
 
     @property
     def data_directory(self) -> Path:
@@ -247,10 +272,16 @@ def load(environ: Mapping[str, str]) -> Settings:
             f"{_variable(one)} is set but {_variable(other)} is not; set both for YuE2, or neither."
         )
     try:
-        return Settings(**values)
+        settings = Settings(**values)
     except ValidationError as error:
         name = str(error.errors()[0]["loc"][0])
         raise SettingsError(_sentence(name, str(values.get(name, "")))) from None
+    if settings.result_dir.absolute().name.lower() == ARTIFACTS_FOLDER:
+        raise SettingsError(
+            f"YUE2_RESULT_DIR is {str(settings.result_dir)!r}, but the folder {ARTIFACTS_FOLDER} is for what agents make, "
+            "beside the one for results; give that another name, such as jobs."
+        )
+    return settings
 
 
 def unknown_variables(environ: Mapping[str, str]) -> list[str]:

@@ -38,6 +38,7 @@ def held_output(settings: "Settings", holder: str) -> Iterator[None]:
         raise StartError(_unusable("YUE2_RESULT_DIR", settings.result_dir, lock.path, error)) from None
     try:
         make_folder("YUE2_RESULT_DIR", settings.result_dir, settings.result_dir.absolute())
+        make_folder("YUE2_RESULT_DIR", settings.result_dir, settings.artifacts_directory)
         make_folder("YUE2_DATA_DIR", settings.data_directory, settings.data_directory)
         yield
     finally:

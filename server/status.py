@@ -2,17 +2,20 @@
 
 from server.errors import RETRY_AFTER_SECONDS
 from server.jobs.serial_queue import SerialQueue
-from server.limits import MAX_BODY_BYTES, Limits
+from server.limits import AGENT_JOBS, AGENTS_GROUP, MAX_BODY_BYTES, Limits
 from storage.entry import JSON
 from storage.store import ResultStore
 
 
 class StatusBoard:
-    """Reads the queue, the store and the limits; holds no state and touches no disk."""
+    """Reads the queue, the two stores and the limits; holds no state and touches no disk."""
 
-    def __init__(self, queue: SerialQueue, store: ResultStore, limits: Limits) -> None:
+    def __init__(
+        self, queue: SerialQueue, store: ResultStore, artifacts: ResultStore, limits: Limits
+    ) -> None:
         self._queue = queue
         self._store = store
+        self._artifacts = artifacts
         self._limits = limits
 
     def snapshot(self) -> dict[str, JSON]:
@@ -21,6 +24,7 @@ class StatusBoard:
             "status": "ok",
             "queue": self.queue(),
             "results": self.results(),
+            "agents": self.agents(),
             "http": self.http(),
             "worker": self.worker(),
         }
@@ -53,6 +57,20 @@ class StatusBoard:
             "limit_bytes": usage.limit_bytes,
             "limit_files": usage.limit_files,
             "max_file_bytes": usage.max_file_bytes,
+            "ttl_seconds": usage.ttl_seconds,
+            "full": usage.full,
+        }
+
+    def agents(self) -> dict[str, JSON]:
+        """How many unfinished jobs of agents there are, and what is kept for them, against their limits."""
+        usage = self._artifacts.usage()
+        return {
+            "limit": AGENT_JOBS,
+            "pending": self._queue.snapshot().grouped.get(AGENTS_GROUP, 0),
+            "files": usage.files,
+            "bytes": usage.bytes,
+            "limit_bytes": usage.limit_bytes,
+            "limit_files": usage.limit_files,
             "ttl_seconds": usage.ttl_seconds,
             "full": usage.full,
         }

@@ -2,16 +2,20 @@
 
 from dataclasses import dataclass
 
-from storage.errors import ResultTooLarge, StoreFull
+from storage.errors import MAKING_ROOM, ResultTooLarge, StoreFull
 
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """Limits of a store: bytes and files altogether, bytes of one file. All at least 1, else ValueError."""
+    """Limits of a store: bytes and files altogether, bytes of one file. All at least 1, else ValueError.
+
+    `advice` is how to make room where they are reached, the end of a sentence.
+    """
 
     max_bytes: int
     max_files: int
     max_file_bytes: int
+    advice: str = MAKING_ROOM
 
     def __post_init__(self) -> None:
         if min(self.max_bytes, self.max_files, self.max_file_bytes) < 1:
@@ -40,7 +44,7 @@ class Budget:
 
     def store_full(self, files: int, used_bytes: int) -> StoreFull:
         """The error that names these numbers."""
-        return StoreFull(files, self.max_files, used_bytes, self.max_bytes)
+        return StoreFull(files, self.max_files, used_bytes, self.max_bytes, self.advice)
 
 
 @dataclass(frozen=True, slots=True)

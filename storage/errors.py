@@ -10,18 +10,25 @@ StorageError
 └── OutputLocked   another process holds the output folder
 """
 
+MAKING_ROOM = "delete some that you no longer need, or wait until older ones expire."
+
 
 class StorageError(Exception):
     """Root of the storage errors; the text of each is a sentence fit for a user."""
 
 
 class StoreFull(StorageError):
-    """Files or bytes of the whole store are at their limit, or would be over it; nothing more was written."""
+    """Files or bytes of the whole store are at their limit, or would be over it; nothing more was written.
 
-    def __init__(self, files: int, max_files: int, used_bytes: int, max_bytes: int) -> None:
+    `advice` ends the sentence with how to make room in that store.
+    """
+
+    def __init__(
+        self, files: int, max_files: int, used_bytes: int, max_bytes: int, advice: str = MAKING_ROOM
+    ) -> None:
         super().__init__(
             f"There is no room left for this among the results, which take {files} of {max_files} files and "
-            f"{used_bytes} of {max_bytes} bytes; delete some that you no longer need, or wait until older ones expire."
+            f"{used_bytes} of {max_bytes} bytes; {advice}"
         )
 
 

@@ -31,7 +31,7 @@ class ResultStore:
 
     Two locks, taken in this order. `_records` orders the changes of records on the disk, so it is held for the write
     of one small file. `_lock` guards the index and is held for no I/O at all: the look-ups and counts (`find`,
-    `find_key`, `check_accepting`, `usage`) take only this one and may be called on an event loop. Bodies are written,
+    `holds`, `find_key`, `check_accepting`, `usage`) take only this one and may be called on an event loop. Bodies are written,
     synced, hashed and unlinked under neither. Times are `clock()`'s, in epoch seconds.
 
     `on_growth` is called with an entry's id, outside the locks and by whatever thread made the change, each time its
@@ -113,6 +113,11 @@ class ResultStore:
         """The entry, accepted, stored or ended; UnknownEntry, EntryExpired."""
         with self._lock:
             return self._index.find(id, self._clock())
+
+    def holds(self, id: str) -> bool:
+        """Whether anything is known under this id: an entry, or that there was one. Touches no disk."""
+        with self._lock:
+            return self._index.remembered(id) is not None
 
     def find_key(self, owner: str, key: str) -> Entry | None:
         """The entry that holds this owner's idempotency key; a key is free again once its entry is gone."""

@@ -39,6 +39,9 @@ KEYS: Final[Mapping[str, frozenset[str]]] = {
     "results": frozenset(
         ["location", "files", "bytes", "limit_bytes", "limit_files", "max_file_bytes", "ttl_seconds", "full"]
     ),
+    "agents": frozenset(
+        ["limit", "pending", "files", "bytes", "limit_bytes", "limit_files", "ttl_seconds", "full"]
+    ),
     "http": frozenset(
         [
             "workers",
@@ -56,6 +59,7 @@ KEYS: Final[Mapping[str, frozenset[str]]] = {
 CONSTANT: Final = (
     ("queue", ("limit", "retry_after_seconds")),
     ("results", ("location", "limit_bytes", "limit_files", "max_file_bytes", "ttl_seconds")),
+    ("agents", ("limit", "limit_bytes", "limit_files", "ttl_seconds")),
     ("http", tuple(sorted(KEYS["http"] - {"synchronous_waiters"}))),
 )
 COUNTERS: Final = ("rejected", "completed", "failed", "cancelled")

@@ -38,6 +38,16 @@ SNAPSHOT: dict[str, Any] = {
         "ttl_seconds": 86400,
         "full": False,
     },
+    "agents": {
+        "limit": 8,
+        "pending": 1,
+        "files": 2,
+        "bytes": 900000,
+        "limit_bytes": 2147483648,
+        "limit_files": 128,
+        "ttl_seconds": 3600,
+        "full": False,
+    },
     "http": {
         "workers": 20,
         "synchronous_limit": 8,

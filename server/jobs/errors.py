@@ -2,6 +2,7 @@
 
 JobError
 ├── QueueFull        every slot is taken; nothing was admitted
+│   └── GroupFull    those that one group of jobs may have; nothing was admitted
 ├── InputsFull       what jobs have uploaded takes all the memory it may; nothing was admitted
 ├── QueueClosed      the server is stopping; nothing was admitted
 ├── UnknownJob       the queue holds no job of that id (ended jobs are forgotten)
@@ -18,12 +19,17 @@ class JobError(Exception):
 
 
 class QueueFull(JobError):
-    """Every slot is taken; `limit` is their number."""
+    """Every slot is taken, or every one that the jobs of `group` may have; `limit` is their number."""
 
-    def __init__(self, limit: int) -> None:
-        taken = f"All {limit} places of the queue are" if limit > 1 else "The only place of the queue is"
+    def __init__(self, limit: int, group: str = "") -> None:
+        places = f"of the queue that {group} may have" if group else "of the queue"
+        taken = f"All {limit} places {places} are" if limit > 1 else f"The only place {places} is"
         super().__init__(f"{taken} taken; wait a few seconds and submit again.")
         self.limit = limit
+
+
+class GroupFull(QueueFull):
+    """Every slot that one group of jobs may have is taken, while others may still be free."""
 
 
 class InputsFull(JobError):

@@ -65,7 +65,8 @@ class Job:
     leaves cannot cancel it; it gets the final state exactly once, after all other fields are set. `context` is that of
     whoever made the job: the worker runs it there, so that what is logged meanwhile bears the same request's id.
     `rates_id` is the name under which the model's speed is learnt, where that is not the model's own; `notes` are
-    sentences for whoever asked, known before the work begins; `input_bytes` is the size of what was uploaded for it.
+    sentences for whoever asked, known before the work begins; `input_bytes` is the size of what was uploaded for it;
+    `group` names those of whom the queue holds only so many at once, empty for none.
     """
 
     id: str
@@ -78,6 +79,7 @@ class Job:
     rates_id: str = ""
     notes: tuple[str, ...] = ()
     input_bytes: int = 0
+    group: str = ""
     state: JobState = field(default=JobState.QUEUED, init=False)
     released: bool = field(default=False, init=False)
     started_at: float | None = field(default=None, init=False)

@@ -4,14 +4,17 @@ import logging
 import sys
 import threading
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from functools import partial
+from types import MappingProxyType
 
 from server.jobs.containment import contained, outline
 from server.jobs.errors import (
     INTERRUPTED_CODE,
     INTERRUPTED_MESSAGE,
+    GroupFull,
     InputsFull,
     QueueClosed,
     QueueFull,
@@ -32,7 +35,8 @@ class QueueSnapshot:
     """The queue at one moment; no job's id or content.
 
     `pending` counts the active job, the `queued` ones and those admitted but not yet released. The four counters
-    run from the start of the process; `failed` includes jobs that a closing queue turned out.
+    run from the start of the process; `failed` includes jobs that a closing queue turned out. `grouped` counts the
+    pending jobs of each group that has any.
     """
 
     limit: int
@@ -46,6 +50,7 @@ class QueueSnapshot:
     failed: int
     cancelled: int
     active_operation: str | None
+    grouped: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +69,8 @@ def _nobody(id: str) -> None:
 class SerialQueue:
     """Admits at most `limit` jobs, the running one included, and gives them out one at a time in admission order.
 
-    All of them together may hold `most_input_bytes` of uploads.
+    All of them together may hold `most_input_bytes` of uploads, and those of a group in `group_limits` only as many
+    places as it says.
 
     Owns its jobs' mutable fields through one condition; every method may be called from any thread. `on_change` is
     called outside the condition, by whatever thread made the change: with a job's id where that job changed, with
@@ -81,6 +87,7 @@ class SerialQueue:
         rates: RateBook | None = None,
         stalled_after_seconds: float = 60.0,
         most_input_bytes: int = sys.maxsize,
+        group_limits: Mapping[str, int] = MappingProxyType({}),
     ) -> None:
         if limit < 1:
             raise ValueError("A queue needs at least one place; raise its limit.")
@@ -91,6 +98,7 @@ class SerialQueue:
         self._rates = RateBook() if rates is None else rates
         self._stalled_after_seconds = stalled_after_seconds
         self._most_input_bytes = most_input_bytes
+        self._group_limits = dict(group_limits)
         self._changed = threading.Condition(threading.Lock())
         self._lineup = Lineup()
         self._closed = False
@@ -98,22 +106,25 @@ class SerialQueue:
         self._ended = {JobState.DONE: 0, JobState.FAILED: 0, JobState.CANCELLED: 0}
         self._publish()
 
-    def check_admitting(self, input_bytes: int = 0) -> None:
-        """QueueFull, InputsFull or QueueClosed where `admit` would refuse now; reserves and counts nothing."""
+    def check_admitting(self, input_bytes: int = 0, group: str = "") -> None:
+        """QueueFull, GroupFull, InputsFull or QueueClosed where `admit` would refuse now; reserves and counts nothing."""
         if self._closed:
             raise QueueClosed
         if not self._snapshot.accepting:
             raise QueueFull(self._limit)
+        places = self._group_limits.get(group, self._limit)
+        if self._snapshot.grouped.get(group, 0) >= places:
+            raise GroupFull(places, group)
         if input_bytes > self._most_input_bytes - self._input_bytes:
             raise InputsFull(self._most_input_bytes)
 
     def admit(self, job: Job) -> None:
         """Reserve a slot; the job then waits for `release` or `withdraw`.
 
-        QueueFull, InputsFull, QueueClosed; ValueError where a job of that id is held.
+        QueueFull, GroupFull, InputsFull, QueueClosed; ValueError where a job of that id is held.
         """
         with self._changed:
-            self.check_admitting(job.input_bytes)
+            self.check_admitting(job.input_bytes, job.group)
             self._lineup.add(job)
             self._publish()
 
@@ -295,6 +306,7 @@ class SerialQueue:
             failed=self._ended[JobState.FAILED],
             cancelled=self._ended[JobState.CANCELLED],
             active_operation=None if active is None else active.operation,
+            grouped=MappingProxyType(Counter(job.group for job in self._lineup if job.group)),
         )
 
 

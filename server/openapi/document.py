@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from server.openapi.agents import agent_paths
 from server.openapi.compatible import openai_paths, openai_schemas
 from server.openapi.compatible_music import music_paths, music_schemas
 from server.openapi.jobs import job_paths
@@ -28,7 +29,12 @@ def build_openapi(version: str, keyed: bool) -> dict[str, JSON]:
             "description": "Songs, speech and transcripts, behind a bounded queue that never loses work.",
             "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
         },
-        "paths": submission_paths() | job_paths() | openai_paths() | music_paths() | system_paths(),
+        "paths": submission_paths()
+        | job_paths()
+        | openai_paths()
+        | music_paths()
+        | agent_paths()
+        | system_paths(),
         "components": {
             "schemas": schemas() | openai_schemas() | music_schemas(),
             "securitySchemes": _SECURITY,

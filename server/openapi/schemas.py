@@ -104,11 +104,13 @@ def _snapshot() -> dict[str, JSON]:
     counts = ("limit", "pending", "active", "queued", "available", "retry_after_seconds")
     counters = ("rejected", "completed", "failed", "cancelled")
     sizes = ("files", "bytes", "limit_bytes", "limit_files", "max_file_bytes")
+    kept = ("limit", "pending", "files", "bytes", "limit_bytes", "limit_files")
     edge = ("workers", "synchronous_limit", "synchronous_waiters", "download_limit")
     rest = ("log_stream_limit", "upload_decoder_limit", "max_upload_bytes")
     flag: dict[str, JSON] = {"type": "boolean"}
     queue: dict[str, JSON] = dict.fromkeys(counts + counters, COUNT)
     results: dict[str, JSON] = dict.fromkeys(sizes, COUNT)
+    agents: dict[str, JSON] = dict.fromkeys(kept, COUNT)
     http: dict[str, JSON] = dict.fromkeys(edge + rest, COUNT)
     states: list[JSON] = ["idle", "running", "loading", "stalled"]
     worker: dict[str, JSON] = {"state": {"enum": states}, "phase": nullable("string")}
@@ -120,6 +122,7 @@ def _snapshot() -> dict[str, JSON]:
             "results": fields(
                 results | {"location": {"const": "volume"}, "ttl_seconds": NUMBER, "full": flag}
             ),
+            "agents": fields(agents | {"ttl_seconds": NUMBER, "full": flag}),
             "http": fields(http),
             "worker": fields(worker),
         }

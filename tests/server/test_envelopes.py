@@ -11,9 +11,10 @@ from starlette.types import Scope
 from engine import errors as engine
 from server import errors as edge
 from server.envelopes import ending_with_error, error_body, error_event
-from server.errors import ANSWERS, JobFailed, answer_for, job_outcome
+from server.errors import ANSWERS, RESULTS_ADVICE, JobFailed, answer_for, job_outcome
 from server.jobs import errors as jobs
 from storage import errors as storage
+from storage.budget import Budget
 
 SPEECH, MUSIC, PLAN = "/v1/audio/speech", "/v1/music", "/v1/music/plan"
 RETRIED = {408, 409}  # by vendors' clients, whatever the error
@@ -124,7 +125,7 @@ def test_elsewhere_nothing_is_taken_for_a_call_of_theirs(path: str) -> None:
 
 @pytest.mark.parametrize("path", ["/synth", SPEECH, MUSIC])
 def test_a_full_store_says_how_to_make_room(path: str) -> None:
-    full = storage.StoreFull(256, 256, 10, 1_000)
+    full = Budget(1_000, 256, 1_000, RESULTS_ADVICE).store_full(256, 10)
     body: dict[str, Any] = error_body(full, path=path)[2]
     message = body["error"] if path == "/synth" else body["error"]["message"]
     for said in (str(full), "DELETE /job?id=ID", "YUE2_RESULT_MAX_FILES", "YUE2_RESULT_TTL_SECONDS"):

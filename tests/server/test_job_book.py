@@ -27,7 +27,7 @@ class Desk:
         self.queue = SerialQueue(8, self.clock)
         self.store = ResultStore(folder, Budget(10**6, 10, 10**6), 100.0, self.clock)
         self.store.recover()
-        self.book = JobBook(self.queue, self.store, self.clock)
+        self.book = JobBook(self.queue, (self.store,), self.clock)
 
     def clock(self) -> float:
         """Epoch seconds."""

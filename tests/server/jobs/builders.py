@@ -27,6 +27,7 @@ def make_job(
     stages: tuple[Stage, ...] = (),
     operation: str = "synth",
     input_bytes: int = 0,
+    group: str = "",
 ) -> Job:
     """A job with everything set that a test does not care about."""
-    return Job(id, operation, "sketch", "owner", 990.0, stages, work, input_bytes=input_bytes)
+    return Job(id, operation, "sketch", "owner", 990.0, stages, work, input_bytes=input_bytes, group=group)

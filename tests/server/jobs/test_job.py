@@ -36,6 +36,7 @@ def test_jobs_are_told_apart_by_identity_and_made_from_what_never_changes() -> N
         "rates_id",
         "notes",
         "input_bytes",
+        "group",
     ]
 
 

@@ -1,6 +1,7 @@
 import random
 import sys
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import FrozenInstanceError
 from functools import partial
@@ -13,6 +14,7 @@ from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, invaria
 from server.jobs.errors import (
     INTERRUPTED_CODE,
     INTERRUPTED_MESSAGE,
+    GroupFull,
     InputsFull,
     JobCancelled,
     JobInterrupted,
@@ -211,6 +213,55 @@ def test_uploads_are_let_go_however_their_job_ends(ending: str) -> None:
     queue.admit(make_job("b", input_bytes=100))
     with pytest.raises(InputsFull):
         queue.check_admitting(1)
+
+
+def test_a_group_has_only_so_many_of_the_places() -> None:
+    queue = SerialQueue(4, group_limits={"agents": 2})
+    for id in "ab":
+        queue.admit(make_job(id, group="agents"))
+    assert queue.snapshot().grouped == {"agents": 2}
+    for refused in (
+        partial(queue.check_admitting, group="agents"),
+        partial(queue.admit, make_job("c", group="agents")),
+    ):
+        with pytest.raises(GroupFull, match="All 2 places of the queue that agents may have") as refusal:
+            refused()
+        assert refusal.value.limit == 2
+    queue.check_admitting()
+    for id in "de":
+        queue.admit(make_job(id, group="others" if id == "d" else ""))
+    assert queue.snapshot().grouped == {"agents": 2, "others": 1}
+    with pytest.raises(QueueFull, match="All 4 places of the queue are"):
+        queue.check_admitting(group="agents")
+
+
+@pytest.mark.parametrize(
+    "ending", ["done", "failed", "cancelled", "cancelled running", "withdrawn", "closed"]
+)
+def test_a_place_of_a_group_is_free_again_however_its_job_ends(ending: str) -> None:
+    queue = SerialQueue(2, group_limits={"agents": 1})
+    job = make_job("a", group="agents")
+    queue.admit(job)
+    if ending == "withdrawn":
+        queue.withdraw("a")
+    else:
+        queue.release("a")
+    if ending == "cancelled":
+        queue.cancel("a")
+    if ending in ("done", "failed", "cancelled running"):
+        assert queue.take() is job
+        if ending == "cancelled running":
+            queue.cancel("a")
+        with pytest.raises(GroupFull, match="The only place of the queue that agents may have is"):
+            queue.check_admitting(group="agents")
+        queue.settle(job, JobState.DONE if ending == "done" else JobState.FAILED)
+    if ending == "closed":
+        queue.close()
+        with pytest.raises(QueueClosed):
+            queue.check_admitting(group="agents")
+    else:
+        queue.check_admitting(group="agents")
+    assert queue.snapshot().grouped == {}
 
 
 def test_cancelling_an_admitted_job_moves_nobody() -> None:
@@ -513,9 +564,10 @@ class QueueMachine(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
-        self.limit = 3
+        self.limit = 4
+        self.group_limits = {"agents": 2, "pages": 3}
         self.hands = Hands()
-        self.queue = SerialQueue(self.limit, self.hands, monotonic=self.hands)
+        self.queue = SerialQueue(self.limit, self.hands, monotonic=self.hands, group_limits=self.group_limits)
         self.waiting: list[Job] = []
         self.released: set[str] = set()
         self.active: Job | None = None
@@ -535,12 +587,17 @@ class QueueMachine(RuleBasedStateMachine):
         return len(self.waiting) + (self.active is not None)
 
     @property
+    def grouped(self) -> Counter[str]:
+        held = [*self.waiting, *([self.active] if self.active else [])]
+        return Counter(job.group for job in held if job.group)
+
+    @property
     def next(self) -> Job | None:
         return next((job for job in self.waiting if job.id in self.released), None)
 
-    @rule(target=known)
-    def admit(self) -> Job:
-        job = make_job(str(len(self.jobs)), operation=f"operation {len(self.jobs)}")
+    @rule(target=known, group=st.sampled_from(["", "agents", "pages", "unlimited"]))
+    def admit(self, group: str) -> Job:
+        job = make_job(str(len(self.jobs)), operation=f"operation {len(self.jobs)}", group=group)
         self.jobs.append(job)
         job.finished.add_done_callback(lambda _: self.resolved.append(job.id))
         if self.closed:
@@ -551,6 +608,9 @@ class QueueMachine(RuleBasedStateMachine):
                 self.queue.admit(job)
             self.queue.reject()
             self.counts["rejected"] += 1
+        elif self.grouped[group] >= self.group_limits.get(group, self.limit):
+            with pytest.raises(GroupFull):
+                self.queue.admit(job)
         else:
             self.queue.admit(job)
             self.waiting.append(job)
@@ -639,10 +699,15 @@ class QueueMachine(RuleBasedStateMachine):
             queued=queued,
             available=self.limit - self.pending,
             accepting=not self.closed and self.pending < self.limit,
-            **self.counts,
+            rejected=self.counts["rejected"],
+            completed=self.counts["completed"],
+            failed=self.counts["failed"],
+            cancelled=self.counts["cancelled"],
             active_operation=None if self.active is None else self.active.operation,
+            grouped=self.grouped,
         )
         assert self.pending <= self.limit
+        assert all(self.grouped[group] <= places for group, places in self.group_limits.items())
 
     @invariant()
     def each_ended_job_was_told_once(self) -> None:
@@ -674,22 +739,22 @@ TestQueueMachine = QueueMachine.TestCase
 class Race:
     """Sixteen clients that submit, withdraw and cancel at once, and two workers that would run at once."""
 
-    LIMIT, CLIENTS, TRIES = 8, 16, 300
+    LIMIT, ODD, CLIENTS, TRIES = 8, 3, 16, 300
 
     def __init__(self) -> None:
-        self.queue = SerialQueue(self.LIMIT)
+        self.queue = SerialQueue(self.LIMIT, group_limits={"odd": self.ODD})
         self.gate = threading.Barrier(self.CLIENTS)
         self.tally_lock = threading.Lock()
         self.tally = {"refused": 0, "withdrawn": 0, "released": 0}
         self.jobs: list[Job] = []
-        self.running = self.most_running = self.most_pending = 0
+        self.running = self.most_running = self.most_pending = self.most_odd = 0
         self.failures: list[BaseException] = []
 
     def client(self, seed: int) -> None:
         dice = random.Random(seed)
         self.gate.wait(PATIENCE)
         for n in range(self.TRIES):
-            job = make_job(f"{seed}-{n}")
+            job = make_job(f"{seed}-{n}", group="odd" if seed % 2 else "")
             try:
                 self.queue.admit(job)
             except QueueFull:
@@ -709,7 +774,9 @@ class Race:
         with self.tally_lock:
             self.tally[what] += 1
             self.jobs.extend(jobs)
-            self.most_pending = max(self.most_pending, self.queue.snapshot().pending)
+            now = self.queue.snapshot()
+            self.most_pending = max(self.most_pending, now.pending)
+            self.most_odd = max(self.most_odd, now.grouped.get("odd", 0))
 
     def cancel(self, id: str) -> None:
         try:
@@ -769,6 +836,7 @@ def test_sixteen_clients_never_break_the_limits() -> None:
     assert race.failures == []
     assert sum(race.tally[what] for what in ("refused", "withdrawn", "released")) == race.CLIENTS * race.TRIES
     assert race.most_pending <= race.LIMIT
+    assert 0 < race.most_odd <= race.ODD
     assert race.most_running == 1
     assert snapshot.pending == 0
     assert snapshot.rejected == race.tally["refused"]

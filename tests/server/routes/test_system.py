@@ -17,6 +17,7 @@ SNAPSHOT = {
     "results": {
         "location", "files", "bytes", "limit_bytes", "limit_files", "max_file_bytes", "ttl_seconds", "full",
     },
+    "agents": {"limit", "pending", "files", "bytes", "limit_bytes", "limit_files", "ttl_seconds", "full"},
     "http": {
         "workers", "synchronous_limit", "synchronous_waiters", "download_limit", "log_stream_limit",
         "upload_decoder_limit", "max_upload_bytes",
