@@ -20,6 +20,8 @@ from server.app import build_app
 from server.calls.attendance import Attendance, Later, on_the_loop
 from server.calls.giving_up import giving_up
 from server.connection import DEFAULT_TIMEOUTS
+from server.jobs.serial_queue import SerialQueue
+from server.limits import AGENTS_GROUP
 from server.log_ring import LogRing
 from server.parts import Parts, assemble, draw_job_id
 from server.process import StudioServer
@@ -28,6 +30,7 @@ from server.serve import product_routes
 from server.settings import load
 from server.starting import bind
 from server.work import Prepared
+from storage.store import ResultStore
 from tests.clients.held import PATIENCE_SECONDS, Pause
 
 
@@ -145,15 +148,18 @@ class Timers:
 
 
 class WatchedGate(Gate):
-    """The product's gate, which counts what it lets in and can be held before it does.
+    """The product's gate, which counts what it lets in and can be held before it does, and after.
 
     Owner of the list of accepted jobs, under one condition.
     """
 
     pause: Pause | None = None
+    pause_after: Pause | None = None
 
-    def __init__(self, parts: Parts) -> None:
-        super().__init__(parts.queue, parts.store, time.time, draw_job_id)
+    def __init__(
+        self, queue: SerialQueue, store: ResultStore, clock: Callable[[], float], group: str = ""
+    ) -> None:
+        super().__init__(queue, store, clock, draw_job_id, group)
         self._changed = threading.Condition()
         self.accepted: list[str] = []
 
@@ -166,6 +172,8 @@ class WatchedGate(Gate):
             with self._changed:
                 self.accepted.append(admitted.job_id)
                 self._changed.notify_all()
+        if self.pause_after is not None:
+            self.pause_after()
         return admitted
 
     def wait_for(self, number: int) -> str:
@@ -179,20 +187,23 @@ class WatchedGate(Gate):
 class Studio:
     """A running server: where it is, what it has seen, and its native API."""
 
-    def __init__(self, port: int, parts: Parts, gate: WatchedGate, witness: Witness) -> None:
+    def __init__(
+        self, port: int, parts: Parts, gate: WatchedGate, agent_gate: WatchedGate, witness: Witness
+    ) -> None:
         self.port = port
         self.url = f"http://127.0.0.1:{port}"
         self.parts = parts
         self.gate = gate
+        self.agent_gate = agent_gate
         self.witness = witness
         self.native = httpx2.Client(base_url=self.url, timeout=60, trust_env=False)
 
     @property
     def jobs(self) -> int:
-        """Jobs accepted since the start; what the gate has counted is what the queue has had."""
+        """Jobs accepted since the start; what the gates have counted is what the queue has had."""
         now = self.parts.queue.snapshot()
         had = now.pending + now.completed + now.failed + now.cancelled
-        assert had == len(self.gate.accepted)
+        assert had == len(self.gate.accepted) + len(self.agent_gate.accepted)
         return had
 
     def speak(self, text: str) -> str:
@@ -230,13 +241,15 @@ def serving(
     catalogue: Catalogue,
     environ: Mapping[str, str] | None = None,
     later: Later = on_the_loop,
+    clock: Callable[[], float] = time.time,
 ) -> Iterator[Studio]:
     """Serve these models until the block is left; `later` is the clock of calls that nobody waits for."""
     settings = load({"YUE2_RESULT_DIR": str(folder / "jobs"), **(environ or {})})
-    parts = assemble(settings, LogRing(), unload=catalogue.unload)
-    gate = WatchedGate(parts)
+    parts = assemble(settings, LogRing(), clock, unload=catalogue.unload)
+    gate = WatchedGate(parts.queue, parts.store, clock)
+    agent_gate = WatchedGate(parts.queue, parts.artifacts, clock, AGENTS_GROUP)
     attendance = Attendance(giving_up(parts.book, parts.limits, parts.recent), later)
-    parts = replace(parts, gate=gate, attendance=attendance)
+    parts = replace(parts, gate=gate, agent_gate=agent_gate, attendance=attendance)
     witness = Witness(build_app(parts, product_routes(parts, catalogue)))
     bound = bind("127.0.0.1", 0)
     config = uvicorn.Config(
@@ -255,7 +268,7 @@ def serving(
     server = StudioServer(config, parts)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [bound]})
     thread.start()
-    studio = Studio(bound.getsockname()[1], parts, gate, witness)
+    studio = Studio(bound.getsockname()[1], parts, gate, agent_gate, witness)
     try:
         yield studio
     finally:

@@ -1,0 +1,1 @@
+"""What the server's MCP does, seen by official clients and by bare HTTP alone."""
