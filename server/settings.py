@@ -28,7 +28,10 @@ _KEY_NAME: Final = re.compile(r"[a-z0-9_-]+")
 _KEY: Final = re.compile(r"[!-+\--~]{16,}")
 _HOST_NAME: Final = re.compile(r"\*|[A-Za-z0-9_.:-]+")
 _ORIGIN: Final = re.compile(r"https?://[A-Za-z0-9_.\[\]:-]+")
-_PUBLIC_URL: Final = re.compile(r"https?://[A-Za-z0-9_.\[\]:-]+(/[A-Za-z0-9_.~-]+)*", re.IGNORECASE)
+_PUBLIC_URL: Final = re.compile(
+    r"https?://(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(:[0-9]{1,5})?(/[A-Za-z0-9_.~-]+)*",
+    re.IGNORECASE | re.ASCII,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,8 +228,8 @@ class Settings(BaseSettings):
         """The URL without the slash that may end it."""
         if not isinstance(text, str):
             return text
-        url = text.strip().rstrip("/")
-        if url and not _PUBLIC_URL.fullmatch(url):
+        url = text.strip().removesuffix("/")
+        if text and not _PUBLIC_URL.fullmatch(url):
             raise ValueError("not such a URL")
         return url
 

@@ -1,7 +1,8 @@
 """The product's application in this process, over a folder of the test's own."""
 
 import email
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from email.message import Message
 from pathlib import Path
@@ -52,12 +53,15 @@ class Product:
 
 @contextmanager
 def product(
-    folder: Path, environ: Mapping[str, str] | None = None, catalogue: Catalogue | None = None
+    folder: Path,
+    environ: Mapping[str, str] | None = None,
+    catalogue: Catalogue | None = None,
+    clock: Callable[[], float] = time.time,
 ) -> Iterator[Product]:
     """Serve until the block is left, with the models of the environment unless others are given."""
     settings = load({"YUE2_RESULT_DIR": str(folder / "jobs"), **(environ or {})})
     models = catalogue or opened(settings)
-    parts = assemble(settings, LogRing(), unload=models.unload)
+    parts = assemble(settings, LogRing(), clock, models.unload)
     app = build_app(parts, product_routes(parts, models))
     with TestClient(app, base_url="http://127.0.0.1") as client:
         yield Product(client, parts)

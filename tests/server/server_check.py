@@ -183,8 +183,10 @@ class CheckRoutes:
         """Let time pass for expiry; `{"seconds": s}`. Answers what a sweep then finds amiss on the volume."""
         payload = await read_json_object(request, self._parts.limits)
         self._clock.ahead += float(str(payload["seconds"]))
-        await self._parts.limits.run(self._parts.store.sweep)
-        audit: list[JSON] = list(await self._parts.limits.run(self._parts.store.audit))
+        audit: list[JSON] = []
+        for store in (self._parts.store, self._parts.artifacts):
+            await self._parts.limits.run(store.sweep)
+            audit.extend(await self._parts.limits.run(store.audit))
         return json_response({"audit": audit, "switch_interval_seconds": sys.getswitchinterval()})
 
     async def submit(self, request: Request) -> Response:

@@ -15,7 +15,7 @@ from starlette.requests import ClientDisconnect
 from engine.errors import InvalidRequest
 from server.admission import Admissions, Admitted, Gate, check_idempotency_key
 from server.errors import IdempotencyMismatch, TooManyStreams, TooManySynchronous, TooManyUploads
-from server.jobs.errors import InputsFull, QueueClosed, QueueFull
+from server.jobs.errors import GroupFull, InputsFull, QueueClosed, QueueFull
 from server.jobs.job import JobState
 from server.jobs.rates import RateBook, Stage
 from server.jobs.serial_queue import SerialQueue
@@ -108,6 +108,38 @@ def test_a_refusal_leaves_no_record_and_counts_once(door: Door) -> None:
         door.gate.check("", "")
     assert door.queue.snapshot().rejected == 2
     assert door.records() == 2
+
+
+def test_a_gate_of_a_group_lets_through_what_the_group_may_have(tmp_path: Path) -> None:
+    numbers: Callable[[], int] = itertools.count().__next__
+    queue = SerialQueue(4, group_limits={"agents": 1})
+    store = ResultStore(tmp_path / "agents", Budget(1000, 9, 1000), 100.0, lambda: 0.0)
+    store.recover()
+    gate = Gate(queue, store, lambda: 0.0, lambda: f"{numbers():016x}", "agents")
+    admitted = gate.admit(prepared(), "ann", "key")
+    for refused in (lambda: gate.check("", ""), lambda: gate.admit(prepared(), "", "")):
+        with pytest.raises(GroupFull), gate.counted():
+            refused()
+    gate.check("ann", "key")
+    assert gate.admit(prepared(), "ann", "key") == Admitted(admitted.job_id, None)
+    assert (queue.snapshot().rejected, queue.snapshot().grouped) == (2, {"agents": 1})
+    assert len(list((tmp_path / "agents").glob("*.json"))) == 1
+
+
+def test_a_record_that_cannot_be_written_gives_the_groups_place_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    queue = SerialQueue(4, group_limits={"agents": 1})
+    store = ResultStore(tmp_path / "agents", Budget(1000, 9, 1000), 100.0, lambda: 0.0)
+    store.recover()
+
+    def full(entry: object) -> None:
+        raise DiskFull
+
+    monkeypatch.setattr(store, "accept", full)
+    with pytest.raises(DiskFull):
+        Gate(queue, store, lambda: 0.0, lambda: "0" * 16, "agents").admit(prepared(), "", "")
+    assert queue.snapshot().grouped == {}
 
 
 def test_a_full_store_refuses_before_the_queue_is_asked(door: Door) -> None:

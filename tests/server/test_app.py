@@ -24,6 +24,7 @@ from server.calls.attendance import Attendance
 from server.log_ring import LogRing
 from server.parts import Parts, assemble
 from server.settings import load
+from storage.entry import Entry, EntryState
 from tests.server.product import product
 
 
@@ -55,6 +56,21 @@ def test_the_sweep_runs_every_thirty_seconds_and_outlives_a_failure(
     assert waits == [30.0] * 4
     assert len(swept) == 3
     assert "tried again" in caplog.text
+
+
+def test_the_sweep_covers_what_agents_made_as_well(tmp_path: Path) -> None:
+    now = [1000.0]
+    parts = assemble(load({"YUE2_RESULT_DIR": str(tmp_path / "jobs")}), LogRing(), lambda: now[0])
+    id = "0123456789abcdef"
+    parts.artifacts.accept(Entry(id, EntryState.ACCEPTED, "", 1000.0))
+    with parts.artifacts.stage(id) as staged:
+        staged.write(b"sound")
+        parts.artifacts.publish(staged, content_type="audio/mpeg", parts=(), detail={})
+    body = tmp_path / "agent-artifacts" / f"{id}.body"
+    assert body.read_bytes() == b"sound"
+    now[0] += 3600
+    asyncio.run(stop(parts))
+    assert not body.exists()
 
 
 def test_a_running_server_switches_threads_often_and_freezes_what_it_has_loaded(tmp_path: Path) -> None:
@@ -153,6 +169,8 @@ def test_request_ids_differ() -> None:
 def test_only_health_and_the_page_are_open_to_all(parts: Parts) -> None:
     public = admittance(parts.settings, parts.keys).public
     assert "/health" in public
+    assert "/artifacts/some-token/song.mp3" in public
+    assert not any(path in public for path in ("/artifacts", "/artifactsx/y", "/agent-artifacts/y"))
     assert not any(path in public for path in ("/synth", "/job", "/logs", "/props", "/metrics", "/status"))
 
 

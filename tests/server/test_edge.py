@@ -491,3 +491,9 @@ def test_websockets_are_turned_away_and_the_lifespan_passes() -> None:
 def test_a_logged_path_forges_no_line_and_holds_no_whole_handle() -> None:
     path = "/job/0123456789abcdef\nINFO forged"
     assert logged_path({"path": path}) == "/job/012345…%0AINFO%20forged"
+
+
+def test_a_logged_path_holds_neither_a_link_nor_the_title_in_it() -> None:
+    for before in ("", "/studio"):
+        path = f"{before}/artifacts/AbC-_4{'x' * 26}/my-own-title.mp3"
+        assert logged_path({"path": path}) == f"{before}/artifacts/AbC-_4…"

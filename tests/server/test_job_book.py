@@ -1,5 +1,6 @@
 """What is known of a job, between queue and store."""
 
+import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from server.jobs.job import Job, JobState
 from server.jobs.rates import Stage
 from server.jobs.serial_queue import SerialQueue
 from storage.budget import Budget
-from storage.entry import JSON, Entry, EntryState
+from storage.entry import JSON, Entry, EntryState, Part
 from storage.errors import EntryExpired, NotStored, UnknownEntry
 from storage.store import ResultStore
 
@@ -27,19 +28,37 @@ class Desk:
         self.queue = SerialQueue(8, self.clock)
         self.store = ResultStore(folder, Budget(10**6, 10, 10**6), 100.0, self.clock)
         self.store.recover()
-        self.book = JobBook(self.queue, (self.store,), self.clock)
+        self.artifacts = ResultStore(
+            folder.with_name("artifacts"), Budget(10**6, 10, 10**6), 10.0, self.clock
+        )
+        self.artifacts.recover()
+        self.book = JobBook(self.queue, (self.store, self.artifacts), self.clock)
 
     def clock(self) -> float:
         """Epoch seconds."""
         return self.now
 
-    def admit(self, id: str = ID, owner: str = "") -> Job:
+    def admit(self, id: str = ID, owner: str = "", *, by_agent: bool = False) -> Job:
         """A queued job with its record."""
+        store = self.artifacts if by_agent else self.store
         job = Job(id, "synth", "sketch", owner, self.now, (Stage("composing", 1.0),), lambda control: None)
         self.queue.admit(job)
-        self.store.accept(Entry(id, EntryState.ACCEPTED, owner, self.now, detail={"operation": "synth"}))
+        store.accept(Entry(id, EntryState.ACCEPTED, owner, self.now, detail={"operation": "synth"}))
         self.queue.release(id)
         return job
+
+    def publish(self, id: str = ID, body: bytes = b"sound") -> None:
+        """The agent's job gets its result and leaves the queue."""
+        job = self.queue.take()
+        assert job is not None
+        with self.artifacts.stage(id) as staged:
+            staged.write(body)
+            parts = (Part("audio", 0, "audio/mpeg", 0, len(body), 1.5, "song.mp3"),)
+            self.artifacts.publish(
+                staged, content_type="audio/mpeg", parts=parts, detail={"operation": "synth"}
+            )
+        self.book.settle(job, JobState.DONE, "", "")
+        self.queue.settle(job, JobState.DONE)
 
 
 @pytest.fixture
@@ -192,3 +211,80 @@ def test_an_unfinished_job_cannot_be_deleted(desk: Desk) -> None:
     with pytest.raises(NotStored):
         desk.book.delete(ID, "")
     assert desk.book.describe(ID, "")["status"] == "queued"
+
+
+def test_an_agents_result_is_told_read_and_deleted_like_any_other(desk: Desk) -> None:
+    desk.admit(owner="ann", by_agent=True)
+    assert desk.book.describe(ID, "ann")["status"] == "queued"
+    desk.publish()
+    told = desk.book.describe(ID, "ann")
+    assert (told["status"], told["expires_at"]) == ("done", 1010.0)
+    assert told["tracks"] == {
+        "count": 1,
+        "items": [{"content_type": "audio/mpeg", "bytes": 5, "seconds": 1.5}],
+    }
+    assert desk.book.stored(ID, "ann").parts[0].filename == "song.mp3"
+    lease = desk.book.lease(ID, "ann")
+    desk.book.delete(ID, "ann")
+    with pytest.raises(EntryExpired):
+        desk.book.describe(ID, "ann")
+    assert os.read(lease.fd, 9) == b"sound"
+    lease.close()
+    assert (desk.store.usage().files, desk.artifacts.usage().files) == (0, 0)
+
+
+def test_an_agents_job_is_followed_while_it_is_made(desk: Desk) -> None:
+    desk.admit(by_agent=True)
+    assert desk.book.follow(ID, "") is None
+    assert desk.book.followed(ID, "") == ""
+    with desk.artifacts.stage(ID) as staged:
+        staged.write(b"sou")
+        staged.offer()
+        following = desk.book.follow(ID, "")
+        assert following is not None
+        following.close()
+
+
+def test_an_agents_job_expires_by_its_own_stores_hour(desk: Desk) -> None:
+    desk.admit(owner="ann", by_agent=True)
+    desk.publish()
+    desk.now = 1010.0
+    with pytest.raises(EntryExpired):
+        desk.book.stored(ID, "ann")
+    with pytest.raises(UnknownEntry):
+        desk.book.stored(ID, "bob")
+    desk.now = 1020.0
+    with pytest.raises(UnknownEntry):
+        desk.book.describe(ID, "ann")
+
+
+def test_the_ends_of_agents_jobs_are_recorded_where_the_jobs_are(desk: Desk) -> None:
+    first, waiting, running = (f"{n:016x}" for n in range(3))
+    desk.admit(running, by_agent=True)
+    desk.admit(waiting, by_agent=True)
+    desk.admit(first, by_agent=True)
+    assert desk.book.cancel(waiting, "") == ("cancelled", True)
+    desk.book.record_cancelled(waiting)
+    assert desk.artifacts.find(waiting).detail["status"] == "cancelled"
+    assert desk.book.give_up(first, "") is True
+    desk.book.record_cancelled(first)
+    job = desk.queue.take()
+    assert job is not None
+    assert desk.book.cancel(running, "") == ("running", False)
+    desk.book.settle(job, JobState.FAILED, "disk_full", "The volume is full.")
+    desk.queue.settle(job, JobState.FAILED)
+    assert desk.book.describe(running, "")["code"] == "disk_full"
+    assert [desk.store.holds(id) for id in (first, waiting, running)] == [False] * 3
+
+
+def test_a_stop_and_a_start_record_the_jobs_of_both_stores(desk: Desk) -> None:
+    ids = [f"{n:016x}" for n in range(4)]
+    desk.admit(ids[0])
+    desk.admit(ids[1], by_agent=True)
+    desk.book.close()
+    for id, store in zip(ids[2:], (desk.store, desk.artifacts), strict=True):
+        store.accept(Entry(id, EntryState.ACCEPTED, "", 900.0))
+        desk.book.interrupt_leftovers((store.find(id),))
+    told = [desk.book.describe(id, "") for id in ids]
+    assert [one["code"] for one in told] == ["interrupted_by_restart"] * 4
+    assert [one["expires_at"] for one in told] == [1100.0, 1010.0] * 2

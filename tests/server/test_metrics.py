@@ -33,6 +33,8 @@ def test_snapshot_and_jobs_are_told(metrics: Metrics) -> None:
     told = samples(metrics)
     assert told["yue2_queue_limit"] == 8
     assert told["yue2_results_limit_files"] == 256
+    assert (told["yue2_agents_limit"], told["yue2_agents_limit_files"]) == (8, 128)
+    assert told["yue2_agents_pending"] == told["yue2_agents_files"] == 0
     assert told["yue2_jobs_completed_total"] == 0
     assert told["yue2_job_seconds_sum"] == 10.0
 

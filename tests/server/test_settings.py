@@ -131,6 +131,42 @@ def test_a_wrong_word_is_named_with_what_would_do(variable: str, value: str) -> 
     assert str(caught.value) == f"{variable} must be {row.bounds}; it is {value!r}."
 
 
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        ("https://studio.example", "https://studio.example"),
+        (" HTTP://Studio.Example:8443/ ", "HTTP://Studio.Example:8443"),
+        ("http://[::1]:8000", "http://[::1]:8000"),
+        ("https://example.org/music/studio/", "https://example.org/music/studio"),
+    ],
+)
+def test_a_public_address_is_taken_without_the_slash_at_its_end(written: str, read: str) -> None:
+    assert load({"YUE2_PUBLIC_URL": written}).public_url == read
+    assert load({}).public_url == ""
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        *("/", "studio.example", "ftp://x", "https://", "https:///x", "https://a//b", "https://me:it@x"),
+        *("https://x?y=1", "https://x#y", "https://x/a b", "https://x:123456", "https://x\nHost: y"),
+    ],
+)
+def test_a_public_address_is_a_url_and_no_more(wrong: str) -> None:
+    with pytest.raises(SettingsError, match="YUE2_PUBLIC_URL must be a URL of http or https"):
+        load({"YUE2_PUBLIC_URL": wrong})
+
+
+@pytest.mark.parametrize("folder", ["agent-artifacts", "/somewhere/agent-artifacts/", "Agent-Artifacts"])
+def test_results_do_not_lie_where_agents_files_do(folder: str) -> None:
+    with pytest.raises(
+        SettingsError, match=r"YUE2_RESULT_DIR is '.*', but the folder agent-artifacts is for"
+    ) as told:
+        load({"YUE2_RESULT_DIR": folder})
+    assert str(told.value).endswith("such as jobs.")
+    assert load({"YUE2_RESULT_DIR": f"{folder}/jobs"}).artifacts_directory.name == "agent-artifacts"
+
+
 @pytest.mark.parametrize("device", ["auto", "cpu", "cuda", "cuda:0", "cuda:15", "CUDA:1"])
 def test_a_device_is_taken(device: str) -> None:
     assert load({"YUE2_DEVICE": device}).device == device.lower()

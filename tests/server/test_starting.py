@@ -93,9 +93,16 @@ def test_the_folders_are_made_and_held(tmp_path: Path) -> None:
     with held_output(chosen, "this one"):
         assert (tmp_path / "output" / "jobs").is_dir()
         assert (tmp_path / "output" / "state").is_dir()
+        assert (tmp_path / "output" / "agent-artifacts").is_dir()
         assert "is in use by this one" in refusal(chosen)
     with held_output(chosen, "another"):
         assert "is in use by another" in refusal(chosen)
+
+
+def test_a_folder_for_agents_files_that_cannot_be_made_is_told(tmp_path: Path) -> None:
+    (tmp_path / "agent-artifacts").write_text("in the way")
+    told = refusal(settings(tmp_path / "jobs"))
+    assert f"{tmp_path / 'agent-artifacts'} cannot be made or written to" in told
 
 
 def test_a_held_output_folder_is_named_as_the_parent_of_the_setting(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ from server.limits import Slots
 from server.log_ring import LogRing
 from server.parts import assemble
 from server.settings import load
+from tests.server.agents.work import written
 
 
 def test_places_of_every_kind_are_counted(tmp_path: Path) -> None:
@@ -15,6 +16,18 @@ def test_places_of_every_kind_are_counted(tmp_path: Path) -> None:
     for name, slots in kinds.items():
         with slots.slot():
             assert parts.board.held() == {kind: int(kind == name) for kind in kinds}
+
+
+def test_agents_jobs_and_files_are_told(tmp_path: Path) -> None:
+    parts = assemble(load({"YUE2_RESULT_DIR": str(tmp_path / "jobs")}), LogRing())
+    parts.gate.admit(written(), "", "")
+    id = parts.agent_gate.admit(written(), "", "").job_id
+    staged = parts.artifacts.stage(id)
+    staged.write(b"sound")
+    told = {"limit": 8, "pending": 1, "files": 1, "bytes": 5, "limit_bytes": 2147483648, "limit_files": 128}
+    assert parts.board.snapshot()["agents"] == told | {"ttl_seconds": 3600, "full": False}
+    assert parts.board.results()["files"] == 0
+    staged.close()
 
 
 def test_followers_are_told_beside_the_snapshot_whose_keys_are_fixed(tmp_path: Path) -> None:

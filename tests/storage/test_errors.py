@@ -39,6 +39,15 @@ def test_the_numbers_of_a_full_store_are_in_its_message() -> None:
     assert "1000 bytes" in str(errors.ResultTooLarge(1000))
 
 
+def test_a_full_store_ends_with_its_own_advice() -> None:
+    assert str(errors.StoreFull(1, 1, 1, 1)).endswith(
+        "; delete some that you no longer need, or wait until older ones expire."
+    )
+    own = str(errors.StoreFull(1, 1, 1, 1, "wait."))
+    assert own.endswith(" bytes; wait.")
+    assert "delete" not in own
+
+
 def test_errors_about_an_entry_keep_its_id_out_of_the_message() -> None:
     for error in (
         errors.UnknownEntry("abc"),

@@ -376,6 +376,22 @@ def test_the_look_ups_never_wait_for_the_disk(store: ResultStore, monkeypatch: p
     assert store.find(TWO).state is EntryState.STORED
 
 
+def test_a_store_holds_what_it_knows_and_tombstones_until_they_are_forgotten(
+    store: ResultStore, clock: Clock
+) -> None:
+    assert not store.holds(ONE)
+    store.accept(accepted(1))
+    publish(store, 2, b"2")
+    assert [store.holds(id) for id in (ONE, TWO)] == [True, True]
+    store.delete(TWO)
+    assert store.holds(TWO)
+    clock.advance(10.0)
+    store.sweep()
+    assert [store.holds(id) for id in (ONE, TWO)] == [True, False]
+    store.withdraw(ONE)
+    assert not store.holds(ONE)
+
+
 def test_look_ups_touch_no_disk(store: ResultStore, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
     publish(store, 1, b"1")
     clock.advance(10.0)
@@ -388,6 +404,7 @@ def test_look_ups_touch_no_disk(store: ResultStore, clock: Clock, monkeypatch: p
     with pytest.raises(EntryExpired):
         store.find(ONE)
     assert store.find_key("", "k") is None
+    assert store.holds(ONE)
     store.check_accepting()
     assert store.usage().files == 0
 

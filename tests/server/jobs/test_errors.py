@@ -2,6 +2,7 @@ import pytest
 
 from server.jobs.errors import (
     INTERRUPTED_MESSAGE,
+    GroupFull,
     InputsFull,
     JobCancelled,
     JobError,
@@ -18,6 +19,14 @@ from server.jobs.errors import (
         (QueueFull(1), "The only place of the queue is taken; wait a few seconds and submit again."),
         (QueueFull(8), "All 8 places of the queue are taken; wait a few seconds and submit again."),
         (
+            GroupFull(8, "agents"),
+            "All 8 places of the queue that agents may have are taken; wait a few seconds and submit again.",
+        ),
+        (
+            GroupFull(1, "agents"),
+            "The only place of the queue that agents may have is taken; wait a few seconds and submit again.",
+        ),
+        (
             InputsFull(64),
             "Waiting jobs hold as much of the 64 bytes for uploads as there is; try again when some are done.",
         ),
@@ -33,7 +42,7 @@ def test_each_error_says_what_to_do(error: JobError, message: str) -> None:
 
 
 def test_errors_carry_what_they_are_about() -> None:
-    assert QueueFull(3).limit == InputsFull(3).limit == 3
+    assert QueueFull(3).limit == GroupFull(3, "agents").limit == InputsFull(3).limit == 3
     assert UnknownJob("ab").id == "ab"
 
 
