@@ -20,6 +20,7 @@ from server.work import (
     Making,
     Packed,
     Prepared,
+    alone_fields,
     digest_of,
     form_fields,
     form_of,
@@ -43,11 +44,16 @@ class Operations:
         self._draw_seed = draw_seed
 
     def synth(
-        self, asked: SongRequest, sent: io.BytesIO | None = None, form: AudioForm | None = None
+        self,
+        asked: SongRequest,
+        sent: io.BytesIO | None = None,
+        form: AudioForm | None = None,
+        alone: str = "",
     ) -> Prepared:
         """Style and lyrics, or a score, into songs; of latents that were sent their decoding alone, without codes.
 
-        In another form than the request's own where one is given.
+        In another form than the request's own where one is given; as the file named `alone`, the sound of its one track and
+        nothing beside it.
         """
         model, latents = self._catalogue.model(asked.model), None
         if form is not None:
@@ -66,17 +72,17 @@ class Operations:
             operation="synth",
             model=model.id,
             stages=_stages(expected, one_track, request),
-            digest=_digest("synth", asked, model.id, latents, form),
-            work=lambda making: _package(
-                model.generate(request, making.control, latents), request, written, making
+            digest=_digest("synth", asked, model.id, latents, form, alone),
+            work=lambda making: _packed(
+                model.generate(request, making.control, latents), request, written, making, alone
             ),
             rates_id=model.rates_id,
-            notes=(*model.notes(request, latents), *_foreseen(request, latents)),
+            notes=(*model.notes(request, latents), *_foreseen(request, latents), *_seeds(request, alone)),
             input_bytes=0 if latents is None else latents.nbytes,
         )
 
-    def plan(self, asked: SongRequest) -> Prepared:
-        """Style and lyrics into a score alone."""
+    def plan(self, asked: SongRequest, alone: str = "") -> Prepared:
+        """Style and lyrics into a score, in a file named `alone` where one is given."""
         model = self._catalogue.model(asked.model)
         model.check_plan(asked)
         request = resolve_seeds(asked, self._draw_seed)
@@ -85,14 +91,17 @@ class Operations:
             operation="plan",
             model=model.id,
             stages=_stages(expected, expected, request),
-            digest=_digest("plan", asked, model.id),
-            work=lambda making: _write_plan(model, request, making),
+            digest=_digest("plan", asked, model.id, alone=alone),
+            work=lambda making: _write_plan(model, request, making, alone),
             rates_id=model.rates_id,
             notes=(*model.notes(request), *_drawn(asked, request)),
         )
 
-    def sketch(self, asked: SketchRequest) -> Prepared:
-        """A score, or a request composed first, into an audio preview; always by the built-in band."""
+    def sketch(self, asked: SketchRequest, alone: str = "") -> Prepared:
+        """A score, or a request composed first, into an audio preview; always by the built-in band.
+
+        As the file named `alone`, its sound and nothing beside it.
+        """
         model = self._catalogue.sketch
         request = resolve_seeds(asked, self._draw_seed)
         model.check_preview(request)
@@ -100,16 +109,17 @@ class Operations:
         def work(making: Making) -> Packed:
             # Made when asked for, and timed.
             tracks = (model.preview(request, making.control) for _ in range(1))
-            return _package(tracks, request, form_of(request), making)
+            return _packed(tracks, request, form_of(request), making, alone)
 
         expected = model.preview_stages(request)
         return Prepared(
             operation="sketch",
             model=model.id,
             stages=_stages(expected, expected, request),
-            digest=_digest("sketch", asked, model.id),
+            digest=_digest("sketch", asked, model.id, alone=alone),
             work=work,
             rates_id=model.rates_id,
+            notes=_seeds(request, alone),
         )
 
 
@@ -133,6 +143,15 @@ def _drawn(asked: SongRequest, request: SongRequest) -> tuple[str, ...]:
     return (f"The score is drawn with lm_seed {request.lm_seed}.",)
 
 
+def _seeds(request: SongRequest, alone: str) -> tuple[str, ...]:
+    """The seeds of a song that comes without the replay that would tell them."""
+    if not alone:
+        return ()
+    return (
+        f"Made with lm_seed {request.lm_seed} and seed {request.seed}: the same request with them makes the same again.",
+    )
+
+
 def _latents(model: SongModel, sent: io.BytesIO) -> Latents:
     """What was sent as the model's latents (T, C); none for a model that has none, which its check refuses."""
     if not model.latent_channels:
@@ -146,9 +165,10 @@ def _digest(
     model_id: str,
     latents: Latents | None = None,
     form: AudioForm | None = None,
+    alone: str = "",
 ) -> str:
     """As `digest_of`: naming the default model is the same as leaving it out."""
-    fields = asked.model_dump() | {"model": model_id} | form_fields(form)
+    fields = asked.model_dump() | {"model": model_id} | form_fields(form) | alone_fields(alone)
     return digest_of(operation, fields if latents is None else fields | {"latents": sha256_of(latents.data)})
 
 
@@ -170,12 +190,30 @@ def _sung_lines(lyrics: str) -> int:
     return sum(1 for line in stripped if line and not line.startswith("["))
 
 
-def _write_plan(model: SongModel, request: SongRequest, making: Making) -> Packed:
+def _write_plan(model: SongModel, request: SongRequest, making: Making, alone: str) -> Packed:
     with making.stopwatch.pipeline():
         plan = model.plan(request, making.control)
     score, kind = plan.abc.encode(), "text/vnd.abc"
     making.sink.write(score)
-    return Packed(kind, (Part("score", 0, kind, 0, len(score), None, f"{making.job_id}.abc"),), plan.notes)
+    name = alone or f"{making.job_id}.abc"
+    return Packed(kind, (Part("score", 0, kind, 0, len(score), None, name),), plan.notes)
+
+
+def _packed(
+    tracks: Iterator[Track], request: SongRequest, form: AudioForm, making: Making, alone: str
+) -> Packed:
+    """All tracks with their replays, or the sound of the one track there is in a file named `alone`."""
+    return _only_sound(tracks, form, making, alone) if alone else _package(tracks, request, form, making)
+
+
+def _only_sound(tracks: Iterator[Track], form: AudioForm, making: Making, name: str) -> Packed:
+    with making.stopwatch.pipeline():
+        (track,) = tracks
+    write_audio(track.samples, track.sample_rate_hz, form, making.sink, making.control)
+    length = making.sink.seek(0, io.SEEK_END)
+    return Packed(
+        form.content_type, (Part("audio", 0, form.content_type, 0, length, track.seconds, name),), track.notes
+    )
 
 
 def _package(tracks: Iterator[Track], request: SongRequest, form: AudioForm, making: Making) -> Packed:

@@ -17,6 +17,7 @@ from server.work import (
     Making,
     Packed,
     Prepared,
+    alone_fields,
     digest_of,
     form_fields,
     form_of,
@@ -35,10 +36,10 @@ class SpeechOperations:
         self._catalogue = catalogue
         self._draw_seed = draw_seed
 
-    def speech(self, asked: SpeechRequest, form: AudioForm | None = None) -> Prepared:
+    def speech(self, asked: SpeechRequest, form: AudioForm | None = None, alone: str = "") -> Prepared:
         """Text into audio and the times of its words, in another form than the request's own where one is given.
 
-        Raises UnknownModel, InvalidRequest.
+        As the file named `alone`, the audio and nothing beside it. Raises UnknownModel, InvalidRequest.
         """
         model = self._catalogue.speech(asked.model)
         model.check(asked)
@@ -55,29 +56,30 @@ class SpeechOperations:
             operation=_OPERATION,
             model=model.id,
             stages=stages_of(model.stages(request)),
-            digest=digest_of(_OPERATION, asked.model_dump() | form_fields(form)),
-            work=lambda making: _write_speech(model, request, written, making),
+            digest=digest_of(_OPERATION, asked.model_dump() | form_fields(form) | alone_fields(alone)),
+            work=lambda making: _write_speech(model, request, written, making, alone),
             rates_id=f"{model.id} {request.voice}",  # one voice may be much slower than another
             followed=written.content_type,
             notes=model.notes(request),
         )
 
 
-def _write_speech(model: SpeechModel, request: SpeechRequest, form: AudioForm, making: Making) -> Packed:
+def _write_speech(
+    model: SpeechModel, request: SpeechRequest, form: AudioForm, making: Making, alone: str
+) -> Packed:
     """Encode each sentence as soon as it is made; the words, known with the last one, follow the audio."""
     control, sink = making.control, making.sink
     sentences = iter(partial(_next, model.speak(request, control), making), None)
     voiced = write_speech(sentences, model.sample_rate_hz, form, sink, control.check_cancelled, making.offer)
     seconds, length = voiced.seconds, sink.seek(0, io.SEEK_END)
-    replay = _replay(request, voiced.words)
-    sink.write(replay)
     kind, stem = form.content_type, making.job_id
-    parts = (
-        Part("audio", 0, kind, 0, length, seconds, f"{stem}.{form.extension}"),
-        Part("replay", 0, "application/json", length, len(replay), None, f"{stem}.json"),
-    )
+    parts = [Part("audio", 0, kind, 0, length, seconds, alone or f"{stem}.{form.extension}")]
+    if not alone:
+        replay = _replay(request, voiced.words)
+        sink.write(replay)
+        parts.append(Part("replay", 0, "application/json", length, len(replay), None, f"{stem}.json"))
     metrics: dict[str, JSON] = {"audio_seconds": round(seconds, 3), "characters": len(request.text)}
-    return Packed(kind, parts, metrics=metrics)
+    return Packed(kind, tuple(parts), metrics=metrics)
 
 
 def _next(sentences: Iterator[Spoken], making: Making) -> Spoken | None:

@@ -130,6 +130,11 @@ def native_fields(form: AudioForm) -> dict[str, str | int]:
     return {"output_format": form.codec, "mp3_bitrate": form.bitrate_kbps} if form.codec in FORMATS else {}
 
 
+def alone_fields(alone: str) -> dict[str, object]:
+    """What a digest has to hold of a body that is one file alone, of that name; nothing for a whole one."""
+    return {"alone": alone} if alone else {}
+
+
 def form_fields(form: AudioForm | None) -> dict[str, object]:
     """What a digest has to hold of a form that the request itself does not name."""
     return {} if form is None else {"form": asdict(form)}

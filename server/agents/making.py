@@ -1,0 +1,85 @@
+"""The jobs of agents: what a tool was called with, as work that writes one file."""
+
+import io
+import re
+import unicodedata
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from engine.request import read_sketch, read_song
+from engine.speech_request import read_speech
+from engine.transcription_request import TranscriptionRequest, read_transcription
+from server.agents.arguments import Arguments, Creating, Transcribing
+from server.operations import Operations
+from server.speech_operations import SpeechOperations
+from server.transcription_operations import TranscriptFile, TranscriptionOperations
+from server.work import Prepared, form_of
+from storage.entry import JSON
+
+MAX_STEM_CHARACTERS: Final = 60
+TRANSCRIBE: Final = "transcribe"
+_UNSAFE: Final = re.compile(r"[^a-z0-9]+")
+_PLAIN_TEXT: Final = {"text": "txt"}
+
+
+class AgentWork:
+    """Makes of each creating tool's arguments a job with one export; holds no state."""
+
+    def __init__(
+        self, songs: Operations, speech: SpeechOperations, transcription: TranscriptionOperations
+    ) -> None:
+        self._songs = songs
+        self._speech = speech
+        self._transcription = transcription
+        self._makers: Mapping[str, Callable[[Mapping[str, JSON], str], Prepared]] = {
+            "create_song": self._song,
+            "plan_score": self._score,
+            "preview_score": self._preview,
+            "speak": self._spoken,
+        }
+
+    def prepare(self, tool: str, arguments: Arguments) -> Prepared:
+        """The job of a tool that makes something of words or a score.
+
+        Raises InvalidRequest, UnknownField, MissingInput, ScoreError, UnknownModel; KeyError for another tool.
+        """
+        return self._makers[tool](arguments.payload, _title(arguments))
+
+    def check_transcription(self, arguments: Arguments) -> TranscriptionRequest:
+        """What is to be written down how, before there is a recording. Raises as `transcribe`."""
+        asked = read_transcription(dict(arguments.payload))
+        self._transcription.check(asked)
+        return asked
+
+    def transcribe(self, arguments: Arguments, recording: io.BytesIO) -> Prepared:
+        """A recording's transcript in the one form asked for. Raises InvalidRequest, UnknownField, UnknownModel."""
+        asked, own = self.check_transcription(arguments), arguments.own
+        form = own.format if isinstance(own, Transcribing) else "text"
+        ending = _PLAIN_TEXT.get(form, form)
+        file = TranscriptFile(ending, f"{stem_of(_title(arguments), 'transcript')}.{ending}")
+        return self._transcription.transcribe(asked, recording, alone=file)
+
+    def _song(self, payload: Mapping[str, JSON], title: str) -> Prepared:
+        asked = read_song(dict(payload))
+        return self._songs.synth(asked, alone=f"{stem_of(title, 'song')}.{form_of(asked).extension}")
+
+    def _score(self, payload: Mapping[str, JSON], title: str) -> Prepared:
+        return self._songs.plan(read_song(dict(payload)), alone=f"{stem_of(title, 'score')}.abc")
+
+    def _preview(self, payload: Mapping[str, JSON], title: str) -> Prepared:
+        asked = read_sketch(dict(payload))
+        return self._songs.sketch(asked, alone=f"{stem_of(title, 'preview')}.{form_of(asked).extension}")
+
+    def _spoken(self, payload: Mapping[str, JSON], title: str) -> Prepared:
+        asked = read_speech(dict(payload))
+        return self._speech.speech(asked, alone=f"{stem_of(title, 'speech')}.{form_of(asked).extension}")
+
+
+def _title(arguments: Arguments) -> str:
+    return arguments.own.title if isinstance(arguments.own, Creating) else ""
+
+
+def stem_of(title: str, otherwise: str) -> str:
+    """A file's name without its ending, of lower-case ASCII letters, digits and hyphens: safe on every system."""
+    spelled = unicodedata.normalize("NFKD", title).encode("ascii", "ignore").decode().lower()
+    return _UNSAFE.sub("-", spelled).strip("-")[:MAX_STEM_CHARACTERS].rstrip("-") or otherwise
