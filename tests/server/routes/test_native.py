@@ -139,7 +139,7 @@ def test_an_accepted_song_is_told_as_queued(studio: Product) -> None:
 
 
 def test_refusals_come_in_their_order(studio: Product, monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(input_bytes: int) -> None:
+    def full(input_bytes: int, group: str) -> None:
         raise QueueFull(8)
 
     monkeypatch.setattr(studio.parts.queue, "check_admitting", full)
