@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
-from typing import Any, Final, ParamSpec, TypeVar
+from typing import Any, Final, ParamSpec, TextIO, TypeVar
 
 import httpx2
 from anyio.from_thread import BlockingPortal, start_blocking_portal
@@ -105,9 +105,9 @@ async def over_http(url: str, mode: str, headers: Mapping[str, str]) -> AsyncIte
 
 
 @asynccontextmanager
-async def over_stdio(command: StdioServerParameters, mode: str) -> AsyncIterator[Client]:
-    """The client on a process of its own."""
-    async with Client(stdio_client(command), mode=mode) as client:
+async def over_stdio(command: StdioServerParameters, said: TextIO, mode: str) -> AsyncIterator[Client]:
+    """The client on a process of its own, whose stderr is `said`."""
+    async with Client(stdio_client(command, said), mode=mode) as client:
         yield client
 
 
@@ -122,10 +122,10 @@ def agent(url: str, mode: str = MODERN, headers: Mapping[str, str] | None = None
 
 
 @contextmanager
-def agent_over_stdio(command: StdioServerParameters, mode: str = MODERN) -> Iterator[Agent]:
+def agent_over_stdio(command: StdioServerParameters, said: TextIO, mode: str = MODERN) -> Iterator[Agent]:
     """An agent that starts a command and speaks with it, until the block is left."""
     with (
         start_blocking_portal() as portal,
-        portal.wrap_async_context_manager(over_stdio(command, mode)) as client,
+        portal.wrap_async_context_manager(over_stdio(command, said, mode)) as client,
     ):
         yield Agent(portal, client)

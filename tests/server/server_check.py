@@ -211,8 +211,8 @@ async def _result(call: Call, check: Check) -> Response:
 class MovableClock:
     """Epoch time that a test can move forward. Owned by the one server it is given to."""
 
-    def __init__(self) -> None:
-        self.ahead = 0.0
+    def __init__(self, ahead: float = 0.0) -> None:
+        self.ahead = ahead
 
     def __call__(self) -> float:
         """Seconds since the epoch, and what was added."""
@@ -225,7 +225,7 @@ def main() -> int:
     settings = load({**os.environ, "YUE2_RESULT_DIR": str(chosen.directory / "jobs")})
     log_ring = LogRing()
     set_up_logging(log_ring, settings.log_level, sys.stderr)
-    clock = MovableClock()
+    clock = MovableClock(chosen.ahead)
     with OutputLock(settings.output_directory, f"server-check, process {os.getpid()}"):
         bound = bind("127.0.0.1", chosen.port)
         parts = assemble(settings, log_ring, clock)
@@ -253,6 +253,7 @@ def _options() -> argparse.Namespace:
     options.add_argument("--port", type=int, default=0)
     options.add_argument("--timeout", type=float, default=15.0, help="socket time limits in seconds")
     options.add_argument("--stop", type=float, default=STOP_SECONDS, help="seconds to leave in")
+    options.add_argument("--ahead", type=float, default=0.0, help="seconds by which the clock is fast")
     options.add_argument("--silent", action="store_true", help="songs are a second of silence, made at once")
     options.add_argument("--sound", action="store_true", help="with the models that speak and listen")
     return options.parse_args()
