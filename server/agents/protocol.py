@@ -1,0 +1,224 @@
+"""MCP: what the SDK's server lists and calls, and what tools answer in the protocol's words."""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Final, Protocol
+
+from mcp.server.caching import CacheHint
+from mcp.server.context import ServerRequestContext
+from mcp.server.lowlevel.server import Server
+from mcp.shared.exceptions import MCPError
+from mcp_types import (
+    INVALID_PARAMS,
+    CallToolRequestParams,
+    CallToolResult,
+    CompleteRequestParams,
+    CompleteResult,
+    Completion,
+    ContentBlock,
+    GetPromptRequestParams,
+    GetPromptResult,
+    ListPromptsResult,
+    ListResourcesResult,
+    ListResourceTemplatesResult,
+    ListToolsResult,
+    PaginatedRequestParams,
+    Prompt,
+    PromptArgument,
+    PromptMessage,
+    ReadResourceRequestParams,
+    ReadResourceResult,
+    Resource,
+    ResourceLink,
+    TextContent,
+    TextResourceContents,
+    Tool,
+    ToolAnnotations,
+)
+
+from server.agents.answer import ToolAnswer
+from server.agents.arguments import input_schema
+from server.agents.errors import UnknownTool
+from server.agents.guides import GUIDE_TYPE, GUIDES, guide_text
+from server.agents.prompts import PROMPTS, UnsuitablePrompt, completions, prompt_text
+from server.agents.tools import INSTRUCTIONS, TOOLS
+from server.agents.visit import Visit
+from storage.entry import JSON
+
+SERVER_NAME: Final = "yue2-studio"
+WEBSITE: Final = "YuE2 Studio"
+_HOUR_MS: Final = 3_600_000
+_FIXED: Final = CacheHint(ttl_ms=_HOUR_MS, scope="public")  # lists and guides change with the release alone
+
+Context = ServerRequestContext[object, object]
+CallTool = Callable[[Context, str, Mapping[str, JSON]], Awaitable[CallToolResult]]
+"""Calls the tool of that name; raises UnknownTool."""
+
+
+class Desk(Protocol):
+    """What answers the tools."""
+
+    async def call(self, name: str, arguments: Mapping[str, JSON], visit: Visit) -> ToolAnswer:
+        """One tool's answer or refusal. Raises UnknownTool."""
+
+
+def build_mcp_server(call_tool: CallTool, release: str, tools: Sequence[Tool]) -> Server[object]:
+    """The SDK's server over these tools; guides and prompts are the same whoever calls the tools."""
+    schemas = {tool.name: tool.input_schema for tool in tools}
+    handlers = _Handlers(call_tool, tools)
+    server = Server[object](
+        SERVER_NAME,
+        version=release,
+        title=WEBSITE,
+        instructions=INSTRUCTIONS,
+        cache_hints={
+            "tools/list": _FIXED,
+            "resources/list": _FIXED,
+            "resources/templates/list": _FIXED,
+            "resources/read": _FIXED,
+            "prompts/list": _FIXED,
+            "server/discover": _FIXED,
+        },
+        get_tool_input_schema=schemas.get,
+        on_list_tools=handlers.list_tools,
+        on_call_tool=handlers.call_tool,
+        on_list_resources=handlers.list_resources,
+        on_list_resource_templates=handlers.list_resource_templates,
+        on_read_resource=handlers.read_resource,
+        on_list_prompts=handlers.list_prompts,
+        on_get_prompt=handlers.get_prompt,
+        on_completion=handlers.complete,
+    )
+    server.middleware.clear()  # a span for each message, which nobody here collects
+    return server
+
+
+def calling(desk: Desk, visit_of: Callable[[Context], Visit]) -> CallTool:
+    """Has the desk answer; what to retry after is left with the visit."""
+
+    async def call_tool(context: Context, name: str, arguments: Mapping[str, JSON]) -> CallToolResult:
+        visit = visit_of(context)
+        answer = await desk.call(name, arguments, visit)
+        visit.retry_after_seconds = answer.retry_after_seconds
+        return result_of(answer)
+
+    return call_tool
+
+
+def result_of(answer: ToolAnswer) -> CallToolResult:
+    """A tool's answer in the protocol's words: text first, then links, and the same for programs."""
+    content: list[ContentBlock] = [TextContent(text=answer.sentence)]
+    content += [TextContent(text=text) for text in answer.texts]
+    content += [
+        ResourceLink(
+            name=link.name,
+            uri=link.url,
+            mime_type=link.mime_type,
+            size=link.size_bytes,
+            description=link.description,
+        )
+        for link in answer.links
+    ]
+    return CallToolResult(content=content, structured_content=dict(answer.told), is_error=answer.is_refused)
+
+
+def listed_tools() -> tuple[Tool, ...]:
+    """The tools as they are listed, always in the same order."""
+    return tuple(
+        Tool(
+            name=card.name,
+            title=card.title,
+            description=card.description,
+            input_schema=input_schema(card.name),
+            annotations=ToolAnnotations(
+                title=card.title,
+                read_only_hint=card.read_only,
+                destructive_hint=card.destructive,
+                idempotent_hint=card.idempotent,
+                open_world_hint=card.open_world,
+            ),
+        )
+        for card in TOOLS
+    )
+
+
+class _Handlers:
+    """Answers the protocol's requests; holds nothing that changes."""
+
+    def __init__(self, call_tool: CallTool, tools: Sequence[Tool]) -> None:
+        self._call_tool = call_tool
+        self._tools = list(tools)
+        self._resources = [
+            Resource(
+                name=guide.name,
+                title=guide.title,
+                uri=guide.uri,
+                description=guide.description,
+                mime_type=GUIDE_TYPE,
+                size=len(guide_text(guide.topic).encode()),
+            )
+            for guide in GUIDES
+        ]
+
+    async def list_tools(self, context: Context, params: PaginatedRequestParams | None) -> ListToolsResult:
+        return ListToolsResult(tools=self._tools)
+
+    async def call_tool(self, context: Context, params: CallToolRequestParams) -> CallToolResult:
+        try:
+            return await self._call_tool(context, params.name, params.arguments or {})
+        except UnknownTool as error:
+            raise MCPError(INVALID_PARAMS, str(error)) from None
+
+    async def list_resources(
+        self, context: Context, params: PaginatedRequestParams | None
+    ) -> ListResourcesResult:
+        return ListResourcesResult(resources=self._resources)
+
+    async def list_resource_templates(
+        self, context: Context, params: PaginatedRequestParams | None
+    ) -> ListResourceTemplatesResult:
+        return ListResourceTemplatesResult(resource_templates=[])
+
+    async def read_resource(self, context: Context, params: ReadResourceRequestParams) -> ReadResourceResult:
+        guide = next((guide for guide in GUIDES if guide.uri == params.uri), None)
+        if guide is None:
+            known = ", ".join(guide.uri for guide in GUIDES)
+            raise MCPError(
+                INVALID_PARAMS,
+                f"There is no resource {params.uri[:200]!r}; there are {known}.",
+                {"uri": params.uri},
+            )
+        text = TextResourceContents(uri=guide.uri, mime_type=GUIDE_TYPE, text=guide_text(guide.topic))
+        return ReadResourceResult(contents=[text])
+
+    async def list_prompts(
+        self, context: Context, params: PaginatedRequestParams | None
+    ) -> ListPromptsResult:
+        return ListPromptsResult(
+            prompts=[
+                Prompt(
+                    name=card.name,
+                    title=card.title,
+                    description=card.description,
+                    arguments=[
+                        PromptArgument(
+                            name=argument.name, description=argument.description, required=argument.required
+                        )
+                        for argument in card.arguments
+                    ],
+                )
+                for card in PROMPTS
+            ]
+        )
+
+    async def get_prompt(self, context: Context, params: GetPromptRequestParams) -> GetPromptResult:
+        try:
+            text = prompt_text(params.name, params.arguments or {})
+        except UnsuitablePrompt as error:
+            raise MCPError(INVALID_PARAMS, str(error)) from None
+        card = next(card for card in PROMPTS if card.name == params.name)
+        message = PromptMessage(role="user", content=TextContent(text=text))
+        return GetPromptResult(description=card.description, messages=[message])
+
+    async def complete(self, context: Context, params: CompleteRequestParams) -> CompleteResult:
+        values = list(completions(params.argument.name, params.argument.value))
+        return CompleteResult(completion=Completion(values=values, total=len(values), has_more=False))
