@@ -96,6 +96,12 @@ def set_up_logging(ring: LogRing, level: str, stream: TextIO) -> None:
     written.setFormatter(LineFormatter())
     logging.basicConfig(level=level.upper(), handlers=[ring, written], force=True)
     logging.getLogger("uvicorn").setLevel(max(logging.WARNING, logging.getLogger().level))
+    for library in (
+        "mcp",
+        "sse_starlette",
+        "httpx2",
+    ):  # what the SDK tells of each message, the edge's line tells too
+        logging.getLogger(library).setLevel(max(logging.WARNING, logging.getLogger().level))
     # It warns of clients' forms, which are answered.
     logging.getLogger("python_multipart").setLevel(logging.ERROR)
     logging.captureWarnings(capture=True)

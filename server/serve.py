@@ -15,6 +15,9 @@ from engine.errors import CheckpointError, DeviceError, MissingExtra
 from engine.request import DRAWN_SEED_LIMIT
 from engine.sound_options import SoundOptions
 from engine.yue2.options import Yue2Options
+from server.agents.desk import AgentDesk, DeskParts
+from server.agents.making import AgentWork
+from server.agents.protocol import build_mcp_server, calling, listed_tools
 from server.app import build_app
 from server.calls.call import Surroundings
 from server.calls.synchronous import SynchronousCalls
@@ -31,10 +34,12 @@ from server.process import run_server, set_up_logging
 from server.props import build_props
 from server.routes.artifacts import ArtifactRoutes
 from server.routes.elevenlabs import ElevenLabsRoutes
+from server.routes.mcp import McpRoutes, visit_of
 from server.routes.native import NativeRoutes
 from server.routes.openai_models import OpenAiModelRoutes
 from server.routes.openai_speech import OpenaiSpeechRoutes
 from server.routes.openai_transcription import OpenaiTranscriptionRoutes
+from server.routes.recordings import RecordingRoutes
 from server.routes.speech import SpeechRoutes
 from server.routes.system import SystemRoutes
 from server.routes.transcribe import TranscribeRoutes
@@ -124,7 +129,7 @@ def product_routes(parts: Parts, catalogue: Catalogue) -> list[BaseRoute]:
     return [
         *_native_routes(parts, catalogue, work),
         *_compatible_routes(parts, catalogue, work),
-        *ArtifactRoutes(parts.artifacts, parts.links, parts.limits).routes(),
+        *_agent_routes(parts, catalogue, work, release),
         *system.routes(),
     ]
 
@@ -157,6 +162,33 @@ def _compatible_routes(parts: Parts, catalogue: Catalogue, work: _Work) -> list[
         OpenaiSpeechRoutes(Speaking(catalogue, work.speech, work.songs), calls),
         OpenaiTranscriptionRoutes(Transcribing(catalogue, work.transcription), calls, parts.limits),
         ElevenLabsRoutes(calls, work.songs, catalogue, parts.limits),
+    )
+    return [route for routes in own for route in routes.routes()]
+
+
+def _agent_routes(parts: Parts, catalogue: Catalogue, work: _Work, release: str) -> list[BaseRoute]:
+    """Those that agents take, and the links they give away."""
+    making = AgentWork(work.songs, work.speech, work.transcription)
+    desk = AgentDesk(
+        making,
+        catalogue,
+        DeskParts(
+            parts.agent_gate,
+            parts.artifacts,
+            parts.book,
+            parts.links,
+            parts.watch,
+            parts.limits,
+            parts.board,
+            parts.attendance.use,
+        ),
+    )
+    server = build_mcp_server(calling(desk, visit_of), release, listed_tools())
+    submissions = Submissions(parts.agent_gate, parts.book, parts.limits, parts.attendance.use)
+    own = (
+        McpRoutes(server, parts.limits, parts.settings.public_url),
+        RecordingRoutes(making, submissions, parts.limits),
+        ArtifactRoutes(parts.artifacts, parts.links, parts.limits),
     )
     return [route for routes in own for route in routes.routes()]
 

@@ -51,16 +51,21 @@ class Creating(Strict):
     )
 
 
-class Transcribing(Creating):
+class Writing(Creating):
+    """How a recording is to be written down, beside its request."""
+
+    format: Literal["text", "json", "srt", "vtt"] = Field(
+        default="text",
+        description="text alone, json with the times of all words, or subtitles as srt or vtt.",
+    )
+
+
+class Transcribing(Writing):
     """What `transcribe` takes beside its request."""
 
     job_id: Text = Field(
         max_length=64,
         description="A finished job whose audio is to be written down: a song, preview or speech.",
-    )
-    format: Literal["text", "json", "srt", "vtt"] = Field(
-        default="text",
-        description="text alone, json with the times of all words, or subtitles as srt or vtt.",
     )
 
 
@@ -112,6 +117,9 @@ class Arguments:
 
 
 _SOUND: Final = ("output_format", "mp3_bitrate")
+_LISTENING: Final = ("language", "task", "prompt", "model")
+RECORDING: Final = Inputs(Writing, TranscriptionRequest, _LISTENING)
+"""What may be said of a recording that is sent in place of an earlier job's id."""
 INPUTS: Final[Mapping[str, Inputs]] = {
     "create_song": Inputs(
         Creating,
@@ -125,7 +133,7 @@ INPUTS: Final[Mapping[str, Inputs]] = {
         ("abc", "style", "lyrics", "from_bar", "bars", "duration", "lm_seed", "seed", *_SOUND),
     ),
     "speak": Inputs(Creating, SpeechRequest, ("text", "voice", "speed", "seed", "model", *_SOUND)),
-    "transcribe": Inputs(Transcribing, TranscriptionRequest, ("language", "task", "prompt", "model")),
+    "transcribe": Inputs(Transcribing, TranscriptionRequest, _LISTENING),
     "job_status": Inputs(Watching),
     "cancel_job": Inputs(Naming),
     "list_models": Inputs(Nothing),
@@ -157,7 +165,11 @@ _DRAFT_WORDS: Final = {"ge": "minimum", "gt": "exclusiveMinimum", "le": "maximum
 
 def input_schema(tool: str) -> dict[str, JSON]:
     """The JSON Schema (2020-12) of a tool's arguments, without references; KeyError for a tool that is none."""
-    inputs = INPUTS[tool]
+    return input_schema_of(INPUTS[tool])
+
+
+def input_schema_of(inputs: Inputs) -> dict[str, JSON]:
+    """As `input_schema`, for whatever takes these inputs."""
     properties: dict[str, JSON] = {}
     if inputs.request is not None:
         known = inputs.request.model_json_schema()["properties"]
@@ -188,11 +200,15 @@ def read_arguments(tool: str, sent: Mapping[str, JSON]) -> Arguments:
     The payload is only told apart: whoever makes the job reads it. Raises UnknownField, InvalidRequest, MissingInput;
     KeyError for a tool that is none.
     """
-    inputs = INPUTS[tool]
+    return read_as(INPUTS[tool], tool, sent)
+
+
+def read_as(inputs: Inputs, what: str, sent: Mapping[str, JSON]) -> Arguments:
+    """As `read_arguments`, for whatever takes these inputs."""
     given = {name: value for name, value in sent.items() if value is not None}
     unknown = sorted(given.keys() - set(inputs.names))
     if unknown:
-        raise UnknownField(unknown[0][:MAX_TITLE_CHARACTERS], _no_such(tool, unknown[0], inputs.names))
+        raise UnknownField(unknown[0][:MAX_TITLE_CHARACTERS], _no_such(what, unknown[0], inputs.names))
     own = {name: given[name] for name in inputs.own.model_fields if name in given}
     try:
         read = inputs.own.model_validate(own)
@@ -201,8 +217,8 @@ def read_arguments(tool: str, sent: Mapping[str, JSON]) -> Arguments:
     return Arguments(read, {name: given[name] for name in inputs.fields if name in given})
 
 
-def _no_such(tool: str, name: str, names: tuple[str, ...]) -> str:
+def _no_such(what: str, name: str, names: tuple[str, ...]) -> str:
     near = get_close_matches(name, names, n=1)
     takes = f"it takes {', '.join(names)}" if names else "it takes none"
     advice = f"did you mean {near[0]}?" if near else f"{takes}."
-    return f"{tool} has no argument {name[:MAX_TITLE_CHARACTERS]!a}; {advice}"
+    return f"{what} has no argument {name[:MAX_TITLE_CHARACTERS]!a}; {advice}"

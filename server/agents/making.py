@@ -9,7 +9,7 @@ from typing import Final
 from engine.request import read_sketch, read_song
 from engine.speech_request import read_speech
 from engine.transcription_request import TranscriptionRequest, read_transcription
-from server.agents.arguments import Arguments, Creating, Transcribing
+from server.agents.arguments import Arguments, Creating, Writing
 from server.operations import Operations
 from server.speech_operations import SpeechOperations
 from server.transcription_operations import TranscriptFile, TranscriptionOperations
@@ -54,7 +54,7 @@ class AgentWork:
     def transcribe(self, arguments: Arguments, recording: io.BytesIO) -> Prepared:
         """A recording's transcript in the one form asked for. Raises InvalidRequest, UnknownField, UnknownModel."""
         asked, own = self.check_transcription(arguments), arguments.own
-        form = own.format if isinstance(own, Transcribing) else "text"
+        form = own.format if isinstance(own, Writing) else "text"
         ending = _PLAIN_TEXT.get(form, form)
         file = TranscriptFile(ending, f"{stem_of(_title(arguments), 'transcript')}.{ending}")
         return self._transcription.transcribe(asked, recording, alone=file)

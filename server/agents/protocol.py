@@ -64,7 +64,7 @@ class Desk(Protocol):
 def build_mcp_server(call_tool: CallTool, release: str, tools: Sequence[Tool]) -> Server[object]:
     """The SDK's server over these tools; guides and prompts are the same whoever calls the tools."""
     schemas = {tool.name: tool.input_schema for tool in tools}
-    handlers = _Handlers(call_tool, tools)
+    handlers = _Answers(call_tool, tools)
     server = Server[object](
         SERVER_NAME,
         version=release,
@@ -141,7 +141,7 @@ def listed_tools() -> tuple[Tool, ...]:
     )
 
 
-class _Handlers:
+class _Answers:
     """Answers the protocol's requests; holds nothing that changes."""
 
     def __init__(self, call_tool: CallTool, tools: Sequence[Tool]) -> None:

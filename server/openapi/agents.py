@@ -2,9 +2,18 @@
 
 from typing import Final
 
-from server.openapi.atoms import TEXT, answer, refusals
+from server.agents.arguments import RECORDING, input_schema_of
+from server.openapi.atoms import TEXT, answer, content, query, refusals
+from server.openapi.submissions import queueing, recordings
 from storage.entry import JSON
 
+_ENVELOPE: Final[dict[str, JSON]] = {
+    "jsonrpc": {"const": "2.0"},
+    "id": {"type": ["string", "integer"]},
+    "method": TEXT,
+    "params": {"type": "object"},
+}
+_ANSWER: Final[dict[str, JSON]] = {"type": "object", "required": ["jsonrpc", "id"]}
 _KINDS: Final = (
     "audio/mpeg",
     "audio/ogg",
@@ -19,7 +28,53 @@ _KINDS: Final = (
 
 
 def agent_paths() -> dict[str, JSON]:
-    """Downloads of what agents' jobs made."""
+    """Agents' messages and recordings, and downloads of what their jobs made."""
+    return {"/mcp": _messages(), "/mcp/transcribe": _recordings(), **_downloads()}
+
+
+def _messages() -> JSON:
+    version: JSON = {
+        "name": "MCP-Protocol-Version",
+        "in": "header",
+        "description": "The revision of the protocol that the message is of; later than 2025-11-25 it is needed.",
+        "required": False,
+        "schema": TEXT,
+    }
+    message: JSON = {"type": "object", "required": ["jsonrpc", "method"], "properties": _ENVELOPE}
+    return {
+        "post": {
+            "summary": "One message of the Model Context Protocol, over streamable HTTP.",
+            "description": "Clients of that protocol find here which tools there are. Refusals of a tool are results with isError.",
+            "parameters": [version],
+            "requestBody": {"required": True, "content": content(message)},
+            "responses": {
+                "200": answer("The answer, as JSON-RPC has it.", content(_ANSWER)),
+                "202": answer("A notification was taken."),
+                "406": answer("Accept leaves out application/json."),
+                **refusals(429),
+                "400": answer("The message cannot be read.", content({"type": "object"})),
+                "404": answer("No such method of the protocol.", content(_ANSWER)),
+            },
+        }
+    }
+
+
+def _recordings() -> JSON:
+    properties = input_schema_of(RECORDING)["properties"]
+    known = properties if isinstance(properties, dict) else {}
+    asked: list[JSON] = [
+        query(name, str(schema["description"]), schema)
+        for name, schema in known.items()
+        if isinstance(schema, dict)
+    ]
+    return queueing(
+        "A recording written down for an agent, in one form and behind a link; the tool `transcribe` with a file.",
+        asked,
+        recordings(),
+    )
+
+
+def _downloads() -> dict[str, JSON]:
     file: dict[str, JSON] = {kind: {} for kind in _KINDS}
     names: list[JSON] = [
         {"name": name, "in": "path", "description": description, "required": True, "schema": TEXT}

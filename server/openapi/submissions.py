@@ -32,10 +32,11 @@ def submission_paths() -> dict[str, JSON]:
 
 def _generate(summary: str, model: type[BaseModel], beside: Mapping[str, JSON] | None = None) -> JSON:
     """A route that queues a job; `beside` is what it reads beside JSON."""
-    return _queueing(summary, [], content(reference(model.__name__)) | dict(beside or {}))
+    return queueing(summary, [], content(reference(model.__name__)) | dict(beside or {}))
 
 
-def _queueing(summary: str, parameters: list[JSON], body: JSON) -> JSON:
+def queueing(summary: str, parameters: list[JSON], body: JSON) -> JSON:
+    """A route that queues a job, with parameters of the query."""
     headers: dict[str, JSON] = {"Idempotent-Replay": {"schema": {"const": "true"}}}
     submission = content(reference("Submission"))
     return {
@@ -70,13 +71,17 @@ def _synth() -> JSON:
 def _transcribe() -> JSON:
     parts: dict[str, JSON] = {"audio": _FILE, "request": reference("TranscriptionRequest")}
     types = {"audio": "audio/*, video/*, application/octet-stream", "request": "application/json"}
-    files: dict[str, JSON] = {kind: {"schema": _FILE} for kind in (*_AUDIO_TYPES, "video/*")}
-    return _queueing(
+    return queueing(
         "A recording written down, with the times of its words. Options stand in the query, or in a form's part "
         "`request` in their place.",
         _options(TranscriptionRequest),
-        files | _form(parts, types, optional=("request",)),
+        recordings() | _form(parts, types, optional=("request",)),
     )
+
+
+def recordings() -> dict[str, JSON]:
+    """A recording as a bare file."""
+    return {kind: {"schema": _FILE} for kind in (*_AUDIO_TYPES, "video/*")}
 
 
 def _vae() -> JSON:
@@ -87,7 +92,7 @@ def _vae() -> JSON:
         fields({name: schema}) | _CLOSED for name, schema in (("audio", _FILE), ("latents", _LATENTS))
     ]
     files["multipart/form-data"] = {"schema": {"oneOf": choice}}
-    return _queueing(
+    return queueing(
         "Audio into latents, or latents into audio, by the model's codec alone.",
         [query("op", what, operations, required=True), *_options(DecodeRequest)],
         files,
