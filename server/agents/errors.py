@@ -1,8 +1,9 @@
 """What can go wrong between an agent and its desk.
 
 AgentError
-├── UnknownTool   no tool has this name
-└── CallerGone    the caller's connection ended before anything was begun
+├── UnknownTool        no tool has this name
+├── UnsuitablePrompt   no prompt has this name, or not these arguments
+└── CallerGone         the caller's connection ended before anything was begun
 """
 
 
@@ -16,6 +17,10 @@ class UnknownTool(AgentError):
     def __init__(self, name: str) -> None:
         super().__init__(f"There is no tool {name[:80]!r}; tools/list names those there are.")
         self.name = name
+
+
+class UnsuitablePrompt(AgentError):
+    """No prompt has the name asked for, or it was asked for with other arguments than it takes; the text says what to send."""
 
 
 class CallerGone(AgentError):

@@ -25,6 +25,7 @@ from engine.sketch.vocabulary import (
 
 _FOLDER: Final = Path(__file__).parent / "guides"
 GUIDE_TYPE: Final = "text/markdown"
+_PLACES: Final = {"lead": "melody", "comp": "chords", "pad": "background", "bass": "bass", "drums": "drums"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,25 +82,39 @@ def _filled(text: str, tables: dict[str, str]) -> str:
 
 def _tables() -> dict[str, str]:
     """What stands in the engine's tables, as Markdown, by the name of its place in the guide on style."""
+    genres = (
+        (
+            f"{genre.name}** ({genre.tempo_bpm:g} BPM, {_meter(genre.meter)}, {genre.mode})",
+            genre.name,
+            genre.words,
+        )
+        for genre in GENRES
+    )
+    instruments = (
+        (f"{name}** ({_PLACES[INSTRUMENTS[name].role]})", name, words)
+        for name, words in INSTRUMENT_WORDS.items()
+    )
     return {
-        "genres": "\n".join(
-            f"- **{genre.name}** ({genre.tempo_bpm:g} BPM, {genre.meter[0]}/{genre.meter[1]}, {genre.mode}): "
-            f"{_listed(word for word in genre.words if word != genre.name)}"
-            for genre in GENRES
-        ),
-        "instruments": "\n".join(
-            f"- **{name}** ({INSTRUMENTS[name].role}): {_listed(word for word in words if word != name)}"
-            for name, words in INSTRUMENT_WORDS.items()
-        ),
-        "moods": "\n".join(f"- {mode}: {_listed(words)}" for mode, words in MOODS.values()),
-        "tempo words": f"{_listed(TEMPO_FACTORS)}; {_listed(TEMPO_WORDS)}",
-        "meters": _listed(
-            f"{above}/{below}" for above, below in sorted(METERS, key=lambda it: (it[1], it[0]))
-        ),
-        "meter words": _listed(f"{word} ({above}/{below})" for word, (above, below) in METER_WORDS.items()),
-        "voices": "\n".join(f"- {register}: {_listed(words)}" for register, words in REGISTER_WORDS.items()),
-        "instrumental": _listed(INSTRUMENTAL_WORDS),
+        "genres": _rows(genres),
+        "instruments": _rows(instruments),
+        "moods": _rows((f"{name}** ({mode})", name, words) for name, (mode, words) in MOODS.items()),
+        "tempo words": _listed(TEMPO_FACTORS),
+        "tempo names": _listed(TEMPO_WORDS),
+        "metres": _listed(map(_meter, sorted(METERS, key=lambda meter: meter[::-1]))),
+        "metre words": _listed(f"{word} ({_meter(meter)})" for word, meter in METER_WORDS.items()),
+        "voices": "; ".join(f"{register}: {_listed(words)}" for register, words in REGISTER_WORDS.items()),
+        "unsung": _listed(INSTRUMENTAL_WORDS),
     }
+
+
+def _rows(entries: Iterable[tuple[str, str, Iterable[str]]]) -> str:
+    """A line each: what it is, and the other words for it than its name."""
+    lines = ((title, _listed(word for word in words if word != name)) for title, name, words in entries)
+    return "\n".join(f"- **{title}: {others}" for title, others in lines)
+
+
+def _meter(meter: tuple[int, int]) -> str:
+    return f"{meter[0]}/{meter[1]}"
 
 
 def _listed(words: Iterable[str]) -> str:

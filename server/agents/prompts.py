@@ -6,12 +6,11 @@ from typing import Final
 
 from engine.sketch.genres import GENRES
 from engine.sketch.vocabulary import MOODS
+from server.agents.errors import UnsuitablePrompt
+
+__all__ = ["PROMPTS", "PromptArgument", "PromptCard", "UnsuitablePrompt", "completions", "prompt_text"]
 
 MOST_COMPLETIONS: Final = 100  # that MCP lets one answer hold
-
-
-class UnsuitablePrompt(ValueError):
-    """There is no such prompt, or it was asked for with arguments that it does not take; the text says what to send."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +34,19 @@ class PromptCard:
 
 _GENRE_WORDS: Final = tuple(dict.fromkeys([g.name for g in GENRES] + [w for g in GENRES for w in g.words]))
 _MOOD_WORDS: Final = tuple(dict.fromkeys([*MOODS, *(word for _, words in MOODS.values() for word in words)]))
+
+_STEPS: Final = """
+
+1. Call writing_guide with topic lyrics, and with topic style, unless you have read them already.
+2. Write a style of four to eight tags: genre, mood, tempo in BPM, two to four instruments, the kind of voice. Write lyrics \
+with two verses, a chorus that comes at least twice, and a bridge: a heading such as [Verse] or [Chorus] alone on a line \
+before each section, lines of four to eight syllables, nothing in them that is not sung. Use images of your own rather \
+than common phrases.
+3. Show me the style and the lyrics, then call create_song with style, lyrics and title.
+4. Call job_status with the job_id and wait_seconds 45, again until state is complete. If it failed, tell me why and \
+mend what can be mended.
+5. Give me the link as it is, say that it works for one hour, and repeat the notes on seeds, so that we can go on from \
+here: another tune with another lm_seed, or changes note by note through plan_score and preview_score."""
 
 PROMPTS: Final = (
     PromptCard(
@@ -65,7 +77,10 @@ def prompt_text(name: str, arguments: Mapping[str, str]) -> str:
 
 
 def _write_song(topic: str, mood: str = "", genre: str = "") -> str:
-    return f"Write and make a song about: {topic}"
+    wanted = [f"Write a song about this and have it made: {topic}"]
+    wanted += [f"It should feel {mood}."] if mood else []
+    wanted += [f"The genre is {genre}."] if genre else []
+    return "\n".join(wanted) + _STEPS
 
 
 def completions(argument: str, value: str) -> tuple[str, ...]:
