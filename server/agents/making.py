@@ -4,12 +4,14 @@ import io
 import re
 import unicodedata
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Final
 
 from engine.request import read_sketch, read_song
 from engine.speech_request import read_speech
 from engine.transcription_request import TranscriptionRequest, read_transcription
 from server.agents.arguments import Arguments, Creating, Writing
+from server.agents.score_faults import score_faults
 from server.operations import Operations
 from server.speech_operations import SpeechOperations
 from server.transcription_operations import TranscriptFile, TranscriptionOperations
@@ -61,18 +63,25 @@ class AgentWork:
 
     def _song(self, payload: Mapping[str, JSON], title: str) -> Prepared:
         asked = read_song(dict(payload))
-        return self._songs.synth(asked, alone=f"{stem_of(title, 'song')}.{form_of(asked).extension}")
+        name = f"{stem_of(title, 'song')}.{form_of(asked).extension}"
+        return _with_faults(self._songs.synth(asked, alone=name), asked.abc)
 
     def _score(self, payload: Mapping[str, JSON], title: str) -> Prepared:
         return self._songs.plan(read_song(dict(payload)), alone=f"{stem_of(title, 'score')}.abc")
 
     def _preview(self, payload: Mapping[str, JSON], title: str) -> Prepared:
         asked = read_sketch(dict(payload))
-        return self._songs.sketch(asked, alone=f"{stem_of(title, 'preview')}.{form_of(asked).extension}")
+        name = f"{stem_of(title, 'preview')}.{form_of(asked).extension}"
+        return _with_faults(self._songs.sketch(asked, alone=name), asked.abc)
 
     def _spoken(self, payload: Mapping[str, JSON], title: str) -> Prepared:
         asked = read_speech(dict(payload))
         return self._speech.speech(asked, alone=f"{stem_of(title, 'speech')}.{form_of(asked).extension}")
+
+
+def _with_faults(prepared: Prepared, abc: str) -> Prepared:
+    """The job with a note on what may be wrong with the score that was sent for it."""
+    return replace(prepared, notes=(*prepared.notes, *score_faults(abc)))
 
 
 def _title(arguments: Arguments) -> str:
