@@ -98,12 +98,3 @@ def test_jobs_that_are_not_there_are_told_apart(shelves: Shelves) -> None:
     shelves.now += 61
     with pytest.raises(EntryExpired):
         shelves.read(job_id)
-
-
-def test_a_file_that_was_cut_is_no_recording(shelves: Shelves, tmp_path: Path) -> None:
-    job_id = shelves.publish(1, SOUND)
-    body = tmp_path / "artifacts" / f"{job_id}.body"
-    body.write_bytes(BODY[:6])
-    with pytest.raises(EOFError):
-        shelves.read(job_id)
-    body.write_bytes(BODY)
