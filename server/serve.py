@@ -15,7 +15,8 @@ from engine.errors import CheckpointError, DeviceError, MissingExtra
 from engine.request import DRAWN_SEED_LIMIT
 from engine.sound_options import SoundOptions
 from engine.yue2.options import Yue2Options
-from server.agents.desk import AgentDesk, DeskParts
+from server.agents.desk import AgentDesk
+from server.agents.desk_parts import DeskParts
 from server.agents.making import AgentWork
 from server.agents.protocol import build_mcp_server, calling, listed_tools
 from server.app import build_app

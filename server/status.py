@@ -47,6 +47,10 @@ class StatusBoard:
             "active_operation": now.active_operation,
         }
 
+    def backlog_seconds(self) -> float:
+        """How long the jobs that are there now will take, all together."""
+        return round(self._queue.backlog().seconds, 1)
+
     def results(self) -> dict[str, JSON]:
         """What the volume holds, results and what is being staged, against its limits."""
         usage = self._store.usage()

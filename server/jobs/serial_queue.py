@@ -22,7 +22,7 @@ from server.jobs.errors import (
 )
 from server.jobs.job import LOADING, Job, JobControl, JobState, JobView
 from server.jobs.lineup import Lineup
-from server.jobs.rates import RateBook, total
+from server.jobs.rates import Estimate, RateBook, total
 
 log = logging.getLogger(__name__)
 
@@ -241,6 +241,12 @@ class SerialQueue:
                 if job.id == id:
                     return job.view(self._lineup.position(job), total(ahead))
         raise UnknownJob(id)
+
+    def backlog(self) -> Estimate:
+        """The time until all jobs that are held now will be done, and so until one that came now would begin."""
+        with self._changed:
+            now = self._monotonic()
+            return total([job.tracker.remaining(self._rates, now) for job in self._lineup])
 
     def snapshot(self) -> QueueSnapshot:
         """The counts after the last change; never waits."""

@@ -1,0 +1,83 @@
+"""Jobs that agents begin: through the same door as all others, and never tied to their callers."""
+
+from functools import partial
+from typing import TypeVar
+
+from server.admission import Admissions, Admitted
+from server.agents.answer import ToolAnswer
+from server.agents.arguments import Arguments, Creating, Transcribing
+from server.agents.desk_parts import DeskParts
+from server.agents.errors import CallerGone
+from server.agents.making import AgentWork
+from server.agents.sources import recording_of
+from server.agents.states import begun_sentence, told_of
+from server.agents.telling import Telling
+from server.agents.visit import Visit
+from server.job_book import fields_of
+
+Own = TypeVar("Own", bound=Creating)
+
+
+class Submitting:
+    """Has agents' jobs admitted and answers with their handles; holds no state."""
+
+    def __init__(self, work: AgentWork, parts: DeskParts, telling: Telling) -> None:
+        self._work = work
+        self._parts = parts
+        self._telling = telling
+        self._admissions = Admissions(parts.gate, parts.limits)
+
+    async def make(self, tool: str, arguments: Arguments, visit: Visit) -> ToolAnswer:
+        """Begin the job of a tool that makes something of words or a score.
+
+        A known idempotency_key is answered with its earlier job as it now is. Raises as `Admissions.admit`,
+        `AgentWork.prepare` and CallerGone.
+        """
+        key = _own(arguments, Creating).idempotency_key
+        with self._parts.gate.counted():
+            self._parts.gate.check(visit.owner, key)
+            admitted = await self._admissions.admit(
+                visit.owner,
+                key,
+                0,
+                lambda: self._work.prepare(tool, arguments),
+                partial(_check_present, visit),
+            )
+        return await self._answer(admitted, visit)
+
+    async def transcribe(self, tool: str, arguments: Arguments, visit: Visit) -> ToolAnswer:
+        """As `make`, of the audio of an earlier job. Also raises TooManyUploads, and as `recording_of`."""
+        own = _own(arguments, Transcribing)
+        with self._parts.gate.counted():
+            self._parts.gate.check(visit.owner, own.idempotency_key)
+            self._work.check_transcription(arguments)
+            with self._parts.limits.uploads.slot():  # which bounds how many recordings are in memory
+                recording = await recording_of(own.job_id, visit.owner, self._parts.book, self._parts.limits)
+                admitted = await self._admissions.admit(
+                    visit.owner,
+                    own.idempotency_key,
+                    recording.getbuffer().nbytes,
+                    lambda: self._work.transcribe(arguments, recording),
+                    partial(_check_present, visit),
+                )
+        return await self._answer(admitted, visit)
+
+    async def _answer(self, admitted: Admitted, visit: Visit) -> ToolAnswer:
+        if admitted.queued is None:
+            job = self._parts.book.describe(admitted.job_id, visit.owner)
+            return await self._telling.tell(job, visit, replayed=True)
+        told = told_of(fields_of(admitted.queued))
+        return ToolAnswer(told, begun_sentence(told))
+
+
+async def _check_present(visit: Visit) -> None:
+    """Raise CallerGone where the caller has gone meanwhile: what it asked for is not begun."""
+    if visit.gone.is_set():
+        raise CallerGone
+
+
+def _own(arguments: Arguments, kind: type[Own]) -> Own:
+    """The tool's own arguments, which were read as this kind."""
+    if not isinstance(arguments.own, kind):
+        raise TypeError(f"These are no arguments of {kind.__name__}.")
+    return arguments.own

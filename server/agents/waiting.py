@@ -1,0 +1,80 @@
+"""Jobs that agents ask for: waited for, told of, cancelled."""
+
+import asyncio
+import time
+from contextlib import suppress
+
+import anyio
+
+from server.agents.answer import ToolAnswer
+from server.agents.arguments import Arguments, Naming, Watching
+from server.agents.desk_parts import DeskParts
+from server.agents.states import cancelled_sentence, state_of
+from server.agents.telling import Telling
+from server.agents.visit import Visit
+from server.jobs.job import JobState
+from storage.entry import JSON
+
+_PENDING = (JobState.QUEUED, JobState.RUNNING)
+
+
+class Waiting:
+    """Answers for jobs of the caller's, whoever began them; holds no state."""
+
+    def __init__(self, parts: DeskParts, telling: Telling) -> None:
+        self._parts = parts
+        self._telling = telling
+
+    async def status(self, tool: str, arguments: Arguments, visit: Visit) -> ToolAnswer:
+        """A job as it is when it has ended, or when the time is up or the caller has gone.
+
+        Where every place for waiting is taken, as it is now. Raises UnknownEntry, EntryExpired, NotStored.
+        """
+        job_id = _job_id(arguments)
+        self._use(job_id, visit)
+        seconds = arguments.own.wait_seconds if isinstance(arguments.own, Watching) else 0
+        if seconds and not self._parts.limits.waits.full:
+            job = await self._wait(job_id, seconds, visit)
+        else:
+            job = self._parts.book.describe(job_id, visit.owner)
+        return await self._telling.tell(job, visit)
+
+    async def cancel(self, tool: str, arguments: Arguments, visit: Visit) -> ToolAnswer:
+        """Stop a job; the state in which that leaves it. Raises UnknownEntry, EntryExpired."""
+        job_id = _job_id(arguments)
+        self._use(job_id, visit)
+        status, was_waiting = self._parts.book.cancel(job_id, visit.owner)
+        if was_waiting:
+            with anyio.CancelScope(shield=True):  # it has left the queue, so its record has to say how
+                await self._parts.limits.run_reserved(lambda: self._parts.book.record_cancelled(job_id))
+        state = state_of(status)
+        return ToolAnswer({"job_id": job_id, "state": state}, cancelled_sentence(job_id, state))
+
+    async def _wait(self, job_id: str, seconds: float, visit: Visit) -> dict[str, JSON]:
+        deadline = time.monotonic() + seconds
+        gone = asyncio.create_task(visit.gone.wait())
+        try:
+            # Subscribed before it is looked at, so that no end comes between.
+            with self._parts.limits.waits.slot(), self._parts.watch.subscribe(job_id) as changed:
+                gone.add_done_callback(lambda _: changed.set())
+                while True:
+                    changed.clear()
+                    job = self._parts.book.describe(job_id, visit.owner)
+                    left = deadline - time.monotonic()
+                    if job["status"] not in _PENDING or left <= 0 or visit.gone.is_set():
+                        return job
+                    with suppress(TimeoutError):
+                        await asyncio.wait_for(changed.wait(), left)
+        finally:
+            gone.cancel()
+
+    def _use(self, job_id: str, visit: Visit) -> None:
+        """Whoever asks for a job keeps it, also where the client of its synchronous call has gone."""
+        if self._parts.book.is_live(job_id, visit.owner):
+            self._parts.use(job_id)
+
+
+def _job_id(arguments: Arguments) -> str:
+    if not isinstance(arguments.own, Naming):
+        raise TypeError("These arguments name no job.")
+    return arguments.own.job_id
