@@ -124,7 +124,7 @@ _WORDED: Final[Mapping[type[object], Callable[[Exception], str]]] = {
         "made it again, with a new idempotency_key if you send one."
     ),
     NotStored: lambda error: (
-        f"{error} Call job_status with this job_id to see how it is: only a job whose state is complete has a result."
+        f"{error} Only a job of which job_status tells that its state is complete has a result."
     ),
     ScoreError: lambda error: (
         f"The score in abc cannot be read: {error}. Correct it there and call the tool again; writing_guide with topic "

@@ -49,7 +49,7 @@ def size_of(count: int) -> str:
     """A number of bytes, in the unit that suits it."""
     size = float(count)
     for unit in ("bytes", "kB", "MB"):
-        if size < 1000:
+        if size < 999.5:  # above it three digits would be written as a power
             return f"{size:.3g} {unit}"
         size /= 1000
     return f"{size:.3g} GB"

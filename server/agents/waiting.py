@@ -4,8 +4,6 @@ import asyncio
 import time
 from contextlib import suppress
 
-import anyio
-
 from server.agents.answer import ToolAnswer
 from server.agents.arguments import Arguments, Naming, Watching
 from server.agents.desk_parts import DeskParts
@@ -45,10 +43,20 @@ class Waiting:
         self._use(job_id, visit)
         status, was_waiting = self._parts.book.cancel(job_id, visit.owner)
         if was_waiting:
-            with anyio.CancelScope(shield=True):  # it has left the queue, so its record has to say how
-                await self._parts.limits.run_reserved(lambda: self._parts.book.record_cancelled(job_id))
+            await self._record_cancelled(job_id)
         state = state_of(status)
         return ToolAnswer({"job_id": job_id, "state": state}, cancelled_sentence(job_id, state))
+
+    async def _record_cancelled(self, job_id: str) -> None:
+        """Write how a job left the queue, to the end whoever is cancelled meanwhile: a restart has nothing else to go by."""
+        writing = asyncio.ensure_future(
+            self._parts.limits.run_reserved(lambda: self._parts.book.record_cancelled(job_id))
+        )
+        try:
+            await asyncio.shield(writing)
+        except asyncio.CancelledError:
+            await asyncio.wait([writing])
+            raise
 
     async def _wait(self, job_id: str, seconds: float, visit: Visit) -> dict[str, JSON]:
         deadline = time.monotonic() + seconds

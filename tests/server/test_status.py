@@ -30,6 +30,13 @@ def test_agents_jobs_and_files_are_told(tmp_path: Path) -> None:
     staged.close()
 
 
+def test_the_backlog_is_that_of_all_jobs(tmp_path: Path) -> None:
+    parts = assemble(load({"YUE2_RESULT_DIR": str(tmp_path / "jobs")}), LogRing())
+    assert parts.board.backlog_seconds() == 0.0
+    parts.gate.admit(written(), "", "")
+    assert parts.board.backlog_seconds() == round(parts.queue.backlog().seconds, 1) > 0
+
+
 def test_followers_are_told_beside_the_snapshot_whose_keys_are_fixed(tmp_path: Path) -> None:
     parts = assemble(load({"YUE2_RESULT_DIR": str(tmp_path / "jobs")}), LogRing())
     http = parts.board.http()

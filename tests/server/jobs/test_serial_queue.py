@@ -56,6 +56,10 @@ def test_an_empty_queue() -> None:
     assert SerialQueue(8).snapshot() == QueueSnapshot(8, 0, 0, 0, 8, True, 0, 0, 0, 0, None)
 
 
+def test_one_that_came_to_an_empty_queue_would_begin_at_once() -> None:
+    assert SerialQueue(8).backlog().seconds == 0.0
+
+
 def test_what_readers_get_cannot_be_changed() -> None:
     queue = Watched()
     for view, name in ((queue.snapshot(), "pending"), (queue.worker_view(), "state")):
@@ -373,6 +377,7 @@ def test_time_left_includes_everything_ahead() -> None:
     queue.control(queue.begin()).report("sing", 0.0)
     queue.hands.now += 5.0
     assert [queue.view(id).eta_seconds for id in "abcd"] == [15.0, 35.0, 37.0, 47.0]
+    assert queue.backlog().seconds == 47.0
     assert queue.view("d").eta_source == "prior"
     rates.learn("sketch", "sing", 1.0, 1.0)
     assert queue.view("d").eta_source == "history"

@@ -1,0 +1,143 @@
+"""How jobs are told of: states, and sentences that name the next call with its arguments."""
+
+import pytest
+
+from server.agents.answer import Link
+from server.agents.states import (
+    begun_sentence,
+    cancelled_sentence,
+    complete_sentence,
+    moment,
+    pending_sentence,
+    size_of,
+    state_of,
+    told_of,
+    unlinked_sentence,
+    unmade_sentence,
+)
+from storage.entry import JSON
+
+JOB_ID = "0123456789abcdef"
+NEXT = f'Call job_status with job_id "{JOB_ID}" and wait_seconds 45'
+
+
+def job(**changes: JSON) -> dict[str, JSON]:
+    """A job as the book describes it."""
+    blank: dict[str, JSON] = {
+        "id": JOB_ID,
+        "status": "queued",
+        "operation": "synth",
+        "model": "sketch",
+        "queue_position": 2,
+        "phase": "",
+        "progress": 0.0,
+        "counters": {},
+        "eta_seconds": 12.3,
+        "eta_source": "prior",
+        "created_at": 1.0,
+        "started_at": None,
+        "finished_at": None,
+        "expires_at": None,
+        "metrics": {},
+        "tracks": None,
+        "notes": [],
+    }
+    return blank | changes
+
+
+def test_states_are_the_agents_own_words() -> None:
+    states = [state_of(status) for status in ("queued", "running", "done", "failed", "cancelled")]
+    assert states == ["queued", "generating", "complete", "failed", "cancelled"]
+
+
+def test_what_is_told_is_the_same_for_every_state_but_of_a_failure_more() -> None:
+    told = told_of(job())
+    assert told == {
+        "job_id": JOB_ID,
+        "state": "queued",
+        "operation": "synth",
+        "model": "sketch",
+        "queue_position": 2,
+        "phase": "",
+        "progress": 0.0,
+        "eta_seconds": 12.3,
+        "notes": [],
+    }
+    failed = told_of(job(status="failed", code="engine_error", error="It broke."))
+    assert failed.keys() - told.keys() == {"code", "error"}
+
+
+def test_what_was_begun_says_what_to_call() -> None:
+    sentence = begun_sentence(told_of(job(notes=["Sung with seed 3."])))
+    assert NEXT in sentence
+    assert "number 2 in the queue; it should be done in about 13 seconds." in sentence
+    assert sentence.endswith("Sung with seed 3.")
+
+
+def test_what_waits_tells_its_place_and_what_is_made_how_far_it_is() -> None:
+    waiting = pending_sentence(told_of(job()))
+    assert "waits as number 2" in waiting
+    assert NEXT in waiting
+    made = pending_sentence(
+        told_of(job(status="running", phase="rendering", progress=0.456, eta_seconds=None))
+    )
+    assert "is being made (rendering, 45 % done)." in made
+    assert NEXT in made
+    assert "(beginning, 0 % done)" in pending_sentence(told_of(job(status="running")))
+
+
+def test_what_made_nothing_says_how_to_try_again() -> None:
+    failed = unmade_sentence(told_of(job(status="failed", code="out_of_memory", error="Ask for less.")))
+    assert "Ask for less. (code out_of_memory)" in failed
+    cancelled = unmade_sentence(told_of(job(status="cancelled")))
+    assert "was cancelled" in cancelled
+    assert all("new idempotency_key" in sentence for sentence in (failed, cancelled))
+
+
+@pytest.mark.parametrize(
+    ("operation", "says"),
+    [("synth", "transcribe"), ("plan", "create_song"), ("sketch", "create_song"), ("speech", "")],
+)
+def test_what_is_complete_tells_all_of_its_file(operation: str, says: str) -> None:
+    told = told_of(job(status="done", operation=operation))
+    told |= {"seconds": 61.25, "expires_at": "2026-01-01T00:00:00Z"}
+    link = Link("http://x/artifacts/t/song.mp3", "song.mp3", "audio/mpeg", 1_234_567, "")
+    sentence = complete_sentence(told, link, is_shown=False)
+    for part in (
+        link.url,
+        link.name,
+        link.mime_type,
+        "1.23 MB",
+        "61.2 seconds",
+        "2026-01-01T00:00:00Z",
+        says,
+    ):
+        assert part in sentence
+    assert "follows" not in sentence
+    assert not sentence.endswith(" ")
+    assert "The whole text follows." in complete_sentence(told, link, is_shown=True)
+
+
+def test_what_no_tool_began_tells_where_it_is() -> None:
+    sentence = unlinked_sentence(told_of(job(status="done")), "http://x/job?id=1&track=0")
+    assert sentence.endswith("GET http://x/job?id=1&track=0")
+
+
+@pytest.mark.parametrize("state", ["cancelled", "generating", "complete", "failed"])
+def test_cancelling_tells_what_became_of_it(state: str) -> None:
+    sentence = cancelled_sentence(JOB_ID, state)
+    assert JOB_ID in sentence
+    assert ("job_status" in sentence) == (state != "cancelled")
+
+
+def test_times_are_whole_seconds_of_utc() -> None:
+    assert moment(0.9) == "1970-01-01T00:00:00Z"
+    assert moment(1_767_225_600.0) == "2026-01-01T00:00:00Z"
+
+
+@pytest.mark.parametrize(
+    ("count", "told"),
+    [(0, "0 bytes"), (999, "999 bytes"), (1500, "1.5 kB"), (999_900, "1 MB"), (2 * 1024**3, "2.15 GB")],
+)
+def test_sizes_have_the_unit_that_suits_them(count: int, told: str) -> None:
+    assert size_of(count) == told
