@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import numpy as np
+import scipy.fft
 from numpy.typing import NDArray
 
 from engine.score import TimedChord, TimedNote, Timeline, parse, timeline
@@ -69,7 +70,8 @@ def cents_off(tone: NDArray[np.float32], key: int) -> float:
     The center, not the highest bin, so that vibrato and the voices of a section are averaged.
     """
     length = 1 << 17
-    power = np.square(np.abs(np.fft.rfft(tone * np.hanning(len(tone)), length)))
+    windowed = tone * np.hanning(len(tone)).astype(np.float32)
+    power = np.square(np.abs(scipy.fft.rfft(windowed, length)), dtype=np.float64)
     bins = np.arange(len(power)) * RATE / length
     found, weights = [], []
     for partial in range(1, 7):

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from engine.sketch.notes import RATE_HZ, NoteRenderer
-from engine.sketch.sampler import BANK
 from engine.sketch.vocabulary import INSTRUMENTS, Instrument
 from engine.sketch.waves import WavePool
 from tests.engine.sketch.sounds import cents_off, kinks
@@ -22,11 +21,6 @@ RANGES = {
 HELD = RATE_HZ // 2
 MELODIC = [instrument for instrument in INSTRUMENTS.values() if instrument.bank == 0]
 KITS = [instrument for instrument in INSTRUMENTS.values() if instrument.bank == 128]
-
-
-@pytest.fixture(scope="module")
-def pool() -> WavePool:
-    return WavePool(BANK, 96 << 20)
 
 
 @pytest.fixture(scope="module")

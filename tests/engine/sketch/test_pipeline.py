@@ -18,7 +18,7 @@ from engine.request import SketchRequest, SongRequest, read_sketch, read_song
 from engine.score import TimedNote, parse
 from engine.sketch.pipeline import SHORTEST_TRACK_SECONDS, SketchModel
 from engine.sketch.sampler import Sampler
-from engine.song_model import Expected, Plan
+from engine.song_model import Expected, Plan, Track
 from engine.words import Word
 from tests.engine.sketch.sounds import EXAMPLE
 
@@ -85,6 +85,22 @@ def model(sampler: Sampler, hummer: Hummer) -> SketchModel:
     return model
 
 
+@pytest.fixture(scope="module")
+def heard(sampler: Sampler) -> Callable[[SongRequest], Track]:
+    """The first track of a request. It is the same each time, which the replays show, so it is made once."""
+    model = SketchModel(Hummer())
+    model._sampler = sampler
+    tracks: dict[str, Track] = {}
+
+    def first(request: SongRequest) -> Track:
+        name = request.model_dump_json()
+        if name not in tracks:
+            tracks[name] = next(iter(model.generate(request, Uncontrolled())))
+        return tracks[name]
+
+    return first
+
+
 @pytest.mark.parametrize(
     "fields",
     [
@@ -95,8 +111,10 @@ def model(sampler: Sampler, hummer: Hummer) -> SketchModel:
     ],
     ids=["full", "melody", "off", "abc"],
 )
-def test_a_replay_gives_the_same_samples(model: SketchModel, fields: dict[str, Any]) -> None:
-    (track,) = model.generate(song(**fields), Uncontrolled())
+def test_a_replay_gives_the_same_samples(
+    model: SketchModel, heard: Callable[[SongRequest], Track], fields: dict[str, Any]
+) -> None:
+    track = heard(song(**fields))
     (again,) = model.generate(read_song(track.replay), Uncontrolled())
     assert np.array_equal(track.samples, again.samples)
     assert track.replay == again.replay
@@ -104,10 +122,12 @@ def test_a_replay_gives_the_same_samples(model: SketchModel, fields: dict[str, A
     assert np.abs(track.samples).max() > 0.3
 
 
-def test_the_replay_holds_the_score_unless_there_is_to_be_none(model: SketchModel) -> None:
-    (full,) = model.generate(song(style="folk", lyrics=LYRICS), Uncontrolled())
-    (melody,) = model.generate(song(style="folk", lyrics=LYRICS, cot="melody"), Uncontrolled())
-    (off,) = model.generate(song(style="folk", lyrics=LYRICS, cot="off"), Uncontrolled())
+def test_the_replay_holds_the_score_unless_there_is_to_be_none(
+    heard: Callable[[SongRequest], Track],
+) -> None:
+    full = heard(song(style="folk", lyrics=LYRICS))
+    melody = heard(song(style="folk", lyrics=LYRICS, cot="melody"))
+    off = heard(song(style="rock", lyrics=LYRICS, cot="off"))
     written = [parse(str(track.replay["abc"])) for track in (full, melody)]
     chords = [sum(len(bar.chords) for voice in score.voices for bar in voice.bars) for score in written]
     assert chords[0] > 0
@@ -130,10 +150,9 @@ def test_songs_come_before_their_variations(model: SketchModel) -> None:
     assert all(track.replay["lm_batch_size"] == track.replay["synth_batch_size"] == 1 for track in tracks)
 
 
-def test_a_plan_is_the_score_that_is_sung(model: SketchModel) -> None:
+def test_a_plan_is_the_score_that_is_sung(model: SketchModel, heard: Callable[[SongRequest], Track]) -> None:
     request = song(style="folk", lyrics=LYRICS)
-    (track,) = model.generate(request, Uncontrolled())
-    assert model.plan(request, Uncontrolled()) == Plan(str(track.replay["abc"]))
+    assert model.plan(request, Uncontrolled()) == Plan(str(heard(request).replay["abc"]))
     assert model.plan(song(abc=SHORT), Uncontrolled()) == Plan(SHORT)
 
 
@@ -224,9 +243,11 @@ def test_scores_and_bars_are_checked_before_admission(model: SketchModel) -> Non
 
 
 @pytest.mark.parametrize("fields", [{"style": "folk", "lyrics": LYRICS, "cot": "melody"}])
-def test_a_song_without_chord_symbols_has_its_band(model: SketchModel, fields: dict[str, Any]) -> None:
-    (track,) = model.generate(song(**fields), Uncontrolled())
-    (led,) = model.generate(song(**{**fields, "style": "folk, flute, no drums, no bass"}), Uncontrolled())
+def test_a_song_without_chord_symbols_has_its_band(
+    heard: Callable[[SongRequest], Track], fields: dict[str, Any]
+) -> None:
+    track = heard(song(**fields))
+    led = heard(song(**{**fields, "style": "folk, flute, no drums, no bass"}))
     assert '"' not in str(track.replay["abc"]).split("K:")[1]
     assert not np.array_equal(track.samples, led.samples)
 
@@ -371,8 +392,7 @@ def test_latents_are_refused_and_nothing_is_noted(model: SketchModel) -> None:
     assert model.notes(request) == ()
 
 
-def test_an_unloaded_model_loads_again() -> None:
-    model = SketchModel()
+def test_an_unloaded_model_loads_again(model: SketchModel) -> None:
     (before,) = model.generate(song(abc=SHORT, duration=0.5), Uncontrolled())
     model.unload()
     (after,) = model.generate(song(abc=SHORT, duration=0.5), Uncontrolled())

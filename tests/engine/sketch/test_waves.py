@@ -13,11 +13,6 @@ from engine.sketch.waves import WavePool, transposition
 RATE = 48_000
 
 
-@pytest.fixture(scope="module")
-def pool() -> WavePool:
-    return WavePool(BANK, 64 << 20)
-
-
 def zone_of(pool: WavePool, program: int, key: int, bank: int = 0) -> Zone:
     return next(zone for zone in pool.presets[bank, program].zones if zone.sounds(key, 96))
 
