@@ -120,8 +120,8 @@ Example: {"job_id": "3f9c0a12b4d5e6f7", "wait_seconds": 45}
 
 state is queued (with queue_position), generating (with phase, progress from 0 to 1 and eta_seconds), complete, failed \
 (with code and error that say what to change) or cancelled. complete has url, file_name, size_bytes and expires_at, one \
-hour after the job ended; scores and transcripts stand in the answer itself. Give the url to the user as it is. notes say \
-what turned out otherwise than asked for, and the seeds that make the same again.""",
+hour after the job ended; scores and transcripts (up to 64 KiB) stand in the answer itself. Give the url to the user as it \
+is. notes say what turned out otherwise than asked for, and the seeds that make the same again.""",
         read_only=True,
         idempotent=True,
     ),
