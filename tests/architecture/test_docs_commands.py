@@ -25,6 +25,7 @@ SUNG = "tests/test_first_song.py::test_the_example_of_the_readme_gives_a_song_wi
 SHOWN = "tests/test_first_song.py::test_the_command_line_of_the_readme_sings_and_shows_the_server"
 WRITTEN = "tests/test_first_song.py::test_what_the_readme_says_is_written_down_again"
 UNDERSTOOD = "tests/server/routes/test_documented_calls.py::test_the_documented_calls_are_understood"
+AGENTS = "tests/architecture/test_mcp_document.py::test_the_calls_shown_are_answered"
 COMPATIBLE = "tests/architecture/test_compatible_document.py::test_the_calls_shown_are_understood"
 PULLED = "tests/architecture/test_task_script.py::test_pull_puts_the_models_into_the_checkout"
 DOCTORED = "tests/architecture/test_task_script.py::test_doctor_and_voices_look_where_the_server_would"
@@ -84,6 +85,18 @@ CHECKED_BY = {
     "curl -sS -o hello.mp3 http://127.0.0.1:8000/v1/audio/speech -H 'Idempotency-Key: 20260131-1' "
     "-H 'Content-Type: application/json' "
     '-d \'{"model": "tts-1", "input": "Good morning!"}\'': COMPATIBLE,
+    "curl -sS http://127.0.0.1:8000/mcp -H 'Content-Type: application/json' -H 'MCP-Protocol-Version: 2025-11-25' "
+    '-d \'{"jsonrpc": "2.0", "id": 1, "method": "tools/list"}\'': AGENTS,
+    "curl -sS http://127.0.0.1:8000/mcp -H 'Content-Type: application/json' -H 'MCP-Protocol-Version: 2025-11-25' "
+    '-d \'{"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "speak", '
+    '"arguments": {"text": "Good morning!"}}}\'': AGENTS,
+    "curl -sS http://127.0.0.1:8000/mcp -H 'Content-Type: application/json' -H 'MCP-Protocol-Version: 2026-07-28' "
+    "-H 'Mcp-Method: tools/call' -H 'Mcp-Name: server_status' "
+    '-d \'{"jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": {"name": "server_status", "arguments": {}, '
+    '"_meta": {"io.modelcontextprotocol/protocolVersion": "2026-07-28", '
+    '"io.modelcontextprotocol/clientCapabilities": {}}}}\'': AGENTS,
+    "curl -sS 'http://127.0.0.1:8000/mcp/transcribe?format=srt' -H 'Content-Type: audio/flac' "
+    "--data-binary @talk.flac": AGENTS,
     ".venv/bin/yue2-studio sing --style 'slow waltz, 84 BPM, piano' --lyrics-file words.txt -o song.flac": SHOWN,
     ".venv/bin/yue2-studio status": SHOWN,
     ".venv/bin/pip install -c constraints.txt psutil openai": f"{SOUND}::test_what_the_page_says_to_install_is_pinned",
