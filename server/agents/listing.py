@@ -101,7 +101,8 @@ def _line(model: Mapping[str, JSON]) -> str:
 
 def _voice(voice: JSON) -> str:
     told = voice if isinstance(voice, dict) else {}
-    return f"{told.get('id')} ({told.get('name')}, {told.get('language')}, {told.get('gender')})"
+    known = ", ".join(str(told[name]) for name in _VOICE[1:] if told.get(name))
+    return f"{told.get('id')} ({known})" if known else str(told.get("id"))
 
 
 def _listed(words: JSON) -> str:

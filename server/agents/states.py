@@ -121,7 +121,7 @@ def cancelled_sentence(job_id: str, state: str) -> str:
 def _wait_for(told: Mapping[str, JSON]) -> str:
     return (
         f'Call job_status with job_id "{told["job_id"]}" and wait_seconds {MAX_WAIT_SECONDS}, again and again until state '
-        "is complete."
+        "is complete, failed or cancelled."
     )
 
 

@@ -66,6 +66,7 @@ def test_with_the_real_model_and_voices_nothing_is_advised() -> None:
     assert models["yue2"]["kind"] == "song"
     assert models["yue2"]["tools"] == ["create_song", "plan_score"]  # none for its codec
     assert models["sketch"]["default_for"] == ["preview_score"]
+    assert "Voices: one; two." in answer.sentence
 
 
 def test_an_idle_server_says_that_a_job_would_start_at_once(office: Office) -> None:

@@ -18,7 +18,7 @@ from server.agents.states import (
 from storage.entry import JSON
 
 JOB_ID = "0123456789abcdef"
-NEXT = f'Call job_status with job_id "{JOB_ID}" and wait_seconds 45'
+NEXT = f'Call job_status with job_id "{JOB_ID}" and wait_seconds 45, again and again until state is complete, failed or cancelled.'
 
 
 def job(**changes: JSON) -> dict[str, JSON]:
