@@ -49,7 +49,7 @@ def refusal(shape: type[BaseModel], error: ValidationError) -> InvalidRequest:
 def _path(item: ErrorDetails) -> str:
     inner = item.get("ctx", {}).get("field")
     steps = [*item["loc"], *([inner] if inner else [])]
-    return ".".join(_printable(str(step)) for step in steps)
+    return ".".join(printable(str(step)) for step in steps)
 
 
 def _sentence(shape: type[BaseModel], item: ErrorDetails, field: str) -> str:
@@ -128,7 +128,7 @@ def _unknown_sentence(shape: type[BaseModel], item: ErrorDetails) -> str:
         field = _field_at(shape, tuple(outer))
         holder = _model_inside(field.annotation) if field else None
     known = list(holder.model_fields) if holder else []
-    near = get_close_matches(str(name), known, n=1)
+    near = get_close_matches(printable(str(name)), known, n=1)
     advice = f"did you mean {near[0]}?" if near else f"remove it, or choose one of: {', '.join(known)}."
     return f"There is no field {_path(item)!r}; {advice}"
 
@@ -147,5 +147,6 @@ def shown(value: object) -> str:
     return json.dumps(value, default=lambda odd: f"a {type(odd).__name__}")
 
 
-def _printable(name: str) -> str:
+def printable(name: str) -> str:
+    """A name as the client wrote it, cut to a length that suits a sentence, and in ASCII."""
     return name[:SHOWN_CHARACTERS].encode("ascii", "backslashreplace").decode()

@@ -60,8 +60,15 @@ class SpeechOperations:
             work=lambda making: _write_speech(model, request, written, making, alone),
             rates_id=f"{model.id} {request.voice}",  # one voice may be much slower than another
             followed=written.content_type,
-            notes=model.notes(request),
+            notes=(*model.notes(request), *_seed(request, alone)),
         )
+
+
+def _seed(request: SpeechRequest, alone: str) -> tuple[str, ...]:
+    """The seed of speech that comes without the replay that would tell it."""
+    return (
+        (f"Spoken with seed {request.seed}: the same request with it says the same again.",) if alone else ()
+    )
 
 
 def _write_speech(

@@ -4,7 +4,7 @@ What a native request has too keeps its name, bounds and default from there; onl
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Annotated, Final, Literal
 
@@ -12,7 +12,7 @@ from pydantic import AfterValidator, BaseModel, Field, ValidationError
 
 from engine.errors import UnknownField
 from engine.request import SketchRequest, SongRequest
-from engine.request_errors import refusal
+from engine.request_errors import printable, refusal
 from engine.request_types import Real, Strict, Text, ruled_out
 from engine.speech_request import SpeechRequest
 from engine.transcription_request import TranscriptionRequest
@@ -34,24 +34,29 @@ class Nothing(Strict):
     """The arguments of a tool that takes none."""
 
 
-class Creating(Strict):
-    """What every tool that begins a job takes beside its request."""
+class Titled(Strict):
+    """What is made gets a name."""
 
     title: Text = Field(
         default="",
         max_length=MAX_TITLE_CHARACTERS,
         description="What to call the result; it names the file and is not sung or said.",
     )
+
+
+class Creating(Titled):
+    """What every tool that begins a job takes beside its request."""
+
     idempotency_key: Annotated[Text, AfterValidator(_visible)] = Field(
         default="",
         max_length=255,
-        json_schema_extra={"pattern": r"^[\x21-\x7e]{0,255}$"},
+        json_schema_extra={"pattern": "^[!-~]*$"},
         description="Any word of your own for this one job: calling again with the same key and the same arguments "
         "answers with the same job in place of a second one. Send one if you may have to repeat the call.",
     )
 
 
-class Writing(Creating):
+class Writing(Titled):
     """How a recording is to be written down, beside its request."""
 
     format: Literal["text", "json", "srt", "vtt"] = Field(
@@ -60,7 +65,7 @@ class Writing(Creating):
     )
 
 
-class Transcribing(Writing):
+class Transcribing(Creating, Writing):
     """What `transcribe` takes beside its request."""
 
     job_id: Text = Field(
@@ -96,16 +101,22 @@ class Choosing(Strict):
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
-    """What one tool takes: its own arguments and, of the native request it stands for, the fields of these names."""
+    """What one tool takes: its own arguments and, of the native request it stands for, the fields of these names.
+
+    `never` are values of fields that the request has but the tool cannot do.
+    """
 
     own: type[Strict]
     request: type[BaseModel] | None = None
     fields: tuple[str, ...] = ()
+    never: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Every argument, the request's first."""
-        return (*self.fields, *self.own.model_fields)
+        """Every argument: what has to be there, then the request's, then what is the tool's own."""
+        own = self.own.model_fields
+        needed = [name for name, known in own.items() if known.is_required()]
+        return (*needed, *self.fields, *(name for name in own if name not in needed))
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +137,9 @@ INPUTS: Final[Mapping[str, Inputs]] = {
         SongRequest,
         ("style", "lyrics", "abc", "cot", "duration", "lm_seed", "seed", "model", "steps", *_SOUND),
     ),
-    "plan_score": Inputs(Creating, SongRequest, ("style", "lyrics", "cot", "duration", "lm_seed", "model")),
+    "plan_score": Inputs(
+        Creating, SongRequest, ("style", "lyrics", "cot", "duration", "lm_seed", "model"), {"cot": "off"}
+    ),
     "preview_score": Inputs(
         Creating,
         SketchRequest,
@@ -170,24 +183,25 @@ def input_schema(tool: str) -> dict[str, JSON]:
 
 def input_schema_of(inputs: Inputs) -> dict[str, JSON]:
     """As `input_schema`, for whatever takes these inputs."""
-    properties: dict[str, JSON] = {}
-    if inputs.request is not None:
-        known = inputs.request.model_json_schema()["properties"]
-        properties |= {name: _plain(name, known[name]) for name in inputs.fields}
     own = inputs.own.model_json_schema()
-    properties |= {name: _plain(name, schema) for name, schema in own["properties"].items()}
+    known = own["properties"] | (inputs.request.model_json_schema()["properties"] if inputs.request else {})
+    properties: dict[str, JSON] = {
+        name: _plain(name, known[name], inputs.never.get(name)) for name in inputs.names
+    }
     required: list[JSON] = list(own.get("required", ()))
     schema: dict[str, JSON] = {"type": "object", "properties": properties, "additionalProperties": False}
     return schema | {"required": required} if required else schema
 
 
-def _plain(name: str, schema: Mapping[str, JSON]) -> dict[str, JSON]:
+def _plain(name: str, schema: Mapping[str, JSON], never: str | None) -> dict[str, JSON]:
     """One argument's schema as clients of every kind read it: no titles, no choice between a value and null."""
     plain = dict(schema)
-    choices = plain.pop("anyOf", None)
+    choices, values = plain.pop("anyOf", None), plain.get("enum")
     if isinstance(choices, list):
         first = choices[0]
         plain |= first if isinstance(first, dict) else {}
+    if isinstance(values, list):
+        plain["enum"] = [value for value in values if value != never]
     plain = {_DRAFT_WORDS.get(word, word): value for word, value in plain.items() if word != "title"}
     if plain.get("default") in (None, ""):
         plain.pop("default", None)
@@ -208,7 +222,8 @@ def read_as(inputs: Inputs, what: str, sent: Mapping[str, JSON]) -> Arguments:
     given = {name: value for name, value in sent.items() if value is not None}
     unknown = sorted(given.keys() - set(inputs.names))
     if unknown:
-        raise UnknownField(unknown[0][:MAX_TITLE_CHARACTERS], _no_such(what, unknown[0], inputs.names))
+        name = printable(unknown[0])
+        raise UnknownField(name, _no_such(what, name, inputs.names))
     own = {name: given[name] for name in inputs.own.model_fields if name in given}
     try:
         read = inputs.own.model_validate(own)
@@ -221,4 +236,4 @@ def _no_such(what: str, name: str, names: tuple[str, ...]) -> str:
     near = get_close_matches(name, names, n=1)
     takes = f"it takes {', '.join(names)}" if names else "it takes none"
     advice = f"did you mean {near[0]}?" if near else f"{takes}."
-    return f"{what} has no argument {name[:MAX_TITLE_CHARACTERS]!a}; {advice}"
+    return f"{what} has no argument {name!r}; {advice}"

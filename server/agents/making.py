@@ -1,16 +1,16 @@
 """The jobs of agents: what a tool was called with, as work that writes one file."""
 
 import io
-import re
-import unicodedata
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Final
 
+from engine.errors import InvalidRequest, MissingInput
 from engine.request import read_sketch, read_song
 from engine.speech_request import read_speech
 from engine.transcription_request import TranscriptionRequest, read_transcription
-from server.agents.arguments import Arguments, Creating, Writing
+from server.agents.arguments import Arguments, Titled, Transcribing, Writing
+from server.agents.file_names import stem_of
 from server.agents.score_faults import score_faults
 from server.operations import Operations
 from server.speech_operations import SpeechOperations
@@ -18,9 +18,6 @@ from server.transcription_operations import TranscriptFile, TranscriptionOperati
 from server.work import Prepared, form_of
 from storage.entry import JSON
 
-MAX_STEM_CHARACTERS: Final = 60
-TRANSCRIBE: Final = "transcribe"
-_UNSAFE: Final = re.compile(r"[^a-z0-9]+")
 _PLAIN_TEXT: Final = {"text": "txt"}
 
 
@@ -59,7 +56,13 @@ class AgentWork:
         form = own.format if isinstance(own, Writing) else "text"
         ending = _PLAIN_TEXT.get(form, form)
         file = TranscriptFile(ending, f"{stem_of(_title(arguments), 'transcript')}.{ending}")
-        return self._transcription.transcribe(asked, recording, alone=file)
+        try:
+            return self._transcription.transcribe(asked, recording, alone=file)
+        except InvalidRequest as error:
+            if not isinstance(own, Transcribing):
+                raise
+            # Who names a job sends no audio, and so is told of no such field.
+            raise InvalidRequest("job_id", f"This job's audio is not written down. {error}") from error
 
     def _song(self, payload: Mapping[str, JSON], title: str) -> Prepared:
         asked = read_song(dict(payload))
@@ -67,7 +70,11 @@ class AgentWork:
         return _with_faults(self._songs.synth(asked, alone=name), asked.abc)
 
     def _score(self, payload: Mapping[str, JSON], title: str) -> Prepared:
-        return self._songs.plan(read_song(dict(payload)), alone=f"{stem_of(title, 'score')}.abc")
+        try:
+            asked = read_song(dict(payload))
+        except MissingInput:  # whose sentence names the score, which is what is asked for here
+            raise MissingInput("", "Send a style or lyrics; both are blank.") from None
+        return self._songs.plan(asked, alone=f"{stem_of(title, 'score')}.abc")
 
     def _preview(self, payload: Mapping[str, JSON], title: str) -> Prepared:
         asked = read_sketch(dict(payload))
@@ -85,10 +92,4 @@ def _with_faults(prepared: Prepared, abc: str) -> Prepared:
 
 
 def _title(arguments: Arguments) -> str:
-    return arguments.own.title if isinstance(arguments.own, Creating) else ""
-
-
-def stem_of(title: str, otherwise: str) -> str:
-    """A file's name without its ending, of lower-case ASCII letters, digits and hyphens: safe on every system."""
-    spelled = unicodedata.normalize("NFKD", title).encode("ascii", "ignore").decode().lower()
-    return _UNSAFE.sub("-", spelled).strip("-")[:MAX_STEM_CHARACTERS].rstrip("-") or otherwise
+    return arguments.own.title if isinstance(arguments.own, Titled) else ""

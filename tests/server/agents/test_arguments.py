@@ -1,15 +1,18 @@
 """What tools are called with: schemas that any client reads, and refusals that say what to change."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import jsonschema
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from engine.errors import InvalidRequest, MissingInput, UnknownField
-from engine.request import SongRequest
+from engine.request import SongRequest, read_sketch, read_song
+from engine.speech_request import read_speech
+from engine.transcription_request import read_transcription
 from server.agents.arguments import (
     INPUTS,
     RECORDING,
@@ -22,7 +25,15 @@ from server.agents.arguments import (
 )
 from storage.entry import JSON
 
-CREATING = ("create_song", "plan_score", "preview_score", "speak", "transcribe")
+SCHEMAS: Mapping[str, Any] = {tool: input_schema(tool) for tool in INPUTS}
+VALIDATORS = {tool: jsonschema.Draft202012Validator(schema) for tool, schema in SCHEMAS.items()}
+READERS: dict[str, Callable[[object], object]] = {
+    "create_song": read_song,
+    "plan_score": read_song,
+    "preview_score": read_sketch,
+    "speak": read_speech,
+    "transcribe": read_transcription,
+}
 
 
 def words_in(schema: object) -> set[str]:
@@ -117,21 +128,90 @@ def test_a_recording_takes_what_the_tool_takes_but_no_job() -> None:
     assert read.payload == {"language": "en"}
     with pytest.raises(UnknownField):
         read_as(RECORDING, "transcribe", {"job_id": "j"})
+    with pytest.raises(UnknownField):  # which is a header there
+        read_as(RECORDING, "transcribe", {"idempotency_key": "k"})
 
 
-@pytest.mark.parametrize("tool", CREATING)
+TEXT = st.characters(exclude_characters="\0", exclude_categories=["Cs"])
+VISIBLE = st.characters(min_codepoint=0x21, max_codepoint=0x7E)
+
+
+def values_of(schema: Mapping[str, Any]) -> st.SearchStrategy[JSON]:
+    """What a schema allows, of text all but NUL; its edges often."""
+    if "enum" in schema:
+        return st.sampled_from(schema["enum"])
+    if schema["type"] == "string":
+        most = schema["maxLength"]
+        letters = VISIBLE if "pattern" in schema else TEXT
+        return st.text(letters, max_size=min(most, 20)) | st.just("x" * most)
+    low = schema.get("minimum", 0)
+    if schema["type"] == "integer":
+        high = schema.get("maximum", schema.get("exclusiveMaximum", 1) - 1)
+        return st.integers(low, high) | st.sampled_from([low, high, float(low)])
+    above = "exclusiveMinimum" in schema
+    high = schema.get("maximum", 1e300)
+    return st.floats(low, high, exclude_min=above) | st.just(1)
+
+
+def read_whole(tool: str, sent: Mapping[str, JSON]) -> None:
+    """Read the arguments and, as whoever makes the job does, their payload."""
+    read = read_arguments(tool, sent)
+    if tool in READERS:
+        READERS[tool](dict(read.payload))
+
+
+@pytest.mark.parametrize("tool", INPUTS)
 @given(data=st.data())
-def test_what_the_schema_allows_of_a_tools_own_is_read(tool: str, data: st.DataObject) -> None:
-    own = {
-        "title": st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=80),
-        "idempotency_key": st.text(st.characters(min_codepoint=33, max_codepoint=126), max_size=255),
-        "job_id": st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=64),
-        "format": st.sampled_from(["text", "json", "srt", "vtt"]),
-    }
-    names = [name for name in INPUTS[tool].own.model_fields if name in own]
-    sent = {name: data.draw(own[name]) for name in names}
-    jsonschema.validate(sent, input_schema(tool))
-    assert read_arguments(tool, sent).own.model_dump() == sent
+def test_what_the_schema_allows_is_read(tool: str, data: st.DataObject) -> None:
+    schema = SCHEMAS[tool]
+    properties = schema["properties"]
+    needed = {name: values_of(properties[name]) for name in schema.get("required", [])}
+    others = {name: values_of(known) for name, known in properties.items() if name not in needed}
+    sent = data.draw(st.fixed_dictionaries(needed, optional=others))
+    assert VALIDATORS[tool].is_valid(sent)
+    if sent.get("cot") == "off":  # which goes with no score
+        sent.pop("abc", None)
+    spoken = "text" if "text" in properties else "style"
+    read_whole(tool, sent | {spoken: "folk"} if spoken in properties else sent)
+
+
+@pytest.mark.parametrize("tool", INPUTS)
+@given(data=st.data())
+def test_what_the_schema_forbids_of_one_argument_is_refused_by_its_name(
+    tool: str, data: st.DataObject
+) -> None:
+    properties = SCHEMAS[tool]["properties"]
+    name = data.draw(st.sampled_from([*properties, "unknown"]))
+    odd: st.SearchStrategy[JSON] = st.sampled_from(
+        [True, "", "x" * 300_000, -2, 10**30, 0.5, [], {}, "90", 1e300, ["a"], {"a": 1}]
+    )
+    value = data.draw(odd)
+    needed: Mapping[str, JSON] = {"job_id": "j", "topic": "lyrics", "text": "a", "style": "folk"}
+    sent = {key: kept for key, kept in needed.items() if key in properties} | {name: value}
+    assume(name not in INPUTS[tool].never and not VALIDATORS[tool].is_valid(sent))
+    with pytest.raises(InvalidRequest) as raised:
+        read_whole(tool, sent)
+    assert raised.value.field.partition(".")[0] == name
+    assert len(str(raised.value)) < 400
+
+
+def test_whole_numbers_may_be_written_with_a_point() -> None:
+    read_whole("create_song", {"style": "folk", "steps": 32.0, "seed": 7.0})
+    assert VALIDATORS["create_song"].is_valid({"steps": 32.0, "seed": 7.0})
+
+
+def test_a_score_is_not_planned_without_one() -> None:
+    properties = SCHEMAS["plan_score"]["properties"]
+    assert properties["cot"]["enum"] == ["full", "melody"]
+
+
+def test_names_of_any_length_and_letters_are_told_back_short_and_plain() -> None:
+    for name in ("x" * 10**6, "\ud800\n", "größe"):
+        with pytest.raises(UnknownField) as raised:
+            read_arguments("create_song", {name: 1})
+        assert raised.value.field.isascii()
+        assert str(raised.value).isascii()
+        assert len(str(raised.value)) < 400
 
 
 def test_a_schema_is_small_enough_to_be_read_by_a_model() -> None:

@@ -8,8 +8,6 @@ from typing import Final
 import numpy as np
 import pytest
 import soundfile
-from hypothesis import given
-from hypothesis import strategies as st
 
 from engine.audio import AudioForm, encode
 from engine.catalogue import Catalogue
@@ -17,7 +15,7 @@ from engine.control import Uncontrolled
 from engine.errors import InvalidRequest, MissingInput, ScoreError, UnknownModel
 from engine.score import parse
 from server.agents.arguments import RECORDING, read_arguments, read_as
-from server.agents.making import MAX_STEM_CHARACTERS, AgentWork, stem_of
+from server.agents.making import AgentWork
 from server.operations import Operations
 from server.speech_operations import SpeechOperations
 from server.transcription_operations import TranscriptionOperations
@@ -63,7 +61,7 @@ def recording() -> io.BytesIO:
     ("tool", "arguments", "name", "kind"),
     [
         ("create_song", {"abc": TUNE}, "song.mp3", "audio/mpeg"),
-        ("create_song", {"abc": TUNE, "title": "Größe, hell"}, "groe-hell.mp3", "audio/mpeg"),
+        ("create_song", {"abc": TUNE, "title": "Größe, hell"}, "grosse-hell.mp3", "audio/mpeg"),
         ("preview_score", {"abc": TUNE, "output_format": "wav16"}, "preview.wav", "audio/wav"),
         ("speak", {"text": "One two. Three."}, "speech.mp3", "audio/mpeg"),
         ("plan_score", {"style": "folk", "title": "../etc/passwd"}, "etc-passwd.abc", "text/vnd.abc"),
@@ -189,10 +187,55 @@ def test_a_transcription_is_checked_before_its_recording_is_read(work: AgentWork
         work.check_transcription(read_arguments("transcribe", {"job_id": "j", "language": "xx"}))
 
 
-@given(st.text(max_size=200))
-def test_names_of_files_are_safe_everywhere(title: str) -> None:
-    stem = stem_of(title, "song")
-    assert 0 < len(stem) <= MAX_STEM_CHARACTERS
-    assert stem.replace("-", "a").isalnum()
-    assert stem.isascii()
-    assert stem == stem.lower().strip("-")
+def test_a_score_without_words_and_style_is_not_asked_for_itself(work: AgentWork) -> None:
+    with pytest.raises(MissingInput, match="Send a style or lyrics; both are blank"):
+        prepared(work, "plan_score", style=" ", lyrics="\n")
+
+
+@pytest.mark.parametrize("tool", ["create_song", "preview_score"])
+def test_a_score_that_miscounts_is_noted(work: AgentWork, tool: str) -> None:
+    score = "X:1\nM:4/4\nL:1/4\nK:C\nV: Vocal\nV: Ins\nV: Vocal\nC4 C/2|\nV: Ins\nZ|\n"
+    assert any("bar 1" in note for note in prepared(work, tool, abc=score).notes)
+
+
+def test_speech_tells_the_seed_that_says_it_again(work: AgentWork) -> None:
+    job = prepared(work, "speak", text="One two.", output_format="wav32")
+    (note,) = job.notes
+    seed = int(note.removeprefix("Spoken with seed ").partition(":")[0])
+    again = prepared(work, "speak", text="One two.", output_format="wav32", seed=seed)
+    assert made(again)[1] == made(job)[1]
+    assert again.notes == job.notes
+
+
+def test_a_drawn_score_tells_its_seed(work: AgentWork) -> None:
+    job = prepared(work, "plan_score", style="folk")
+    seed = int(job.notes[-1].rpartition(" ")[2].rstrip("."))
+    assert made(prepared(work, "plan_score", style="folk", lm_seed=seed))[1] == made(job)[1]
+
+
+def test_the_band_plays_the_bars_asked_for(work: AgentWork) -> None:
+    whole, part = (
+        made(prepared(work, "preview_score", abc=f"{TUNE}GABc|\n", seed=1, lm_seed=1, **bars))[0]
+        .parts[0]
+        .seconds
+        for bars in ({}, {"from_bar": 2, "bars": 1})
+    )
+    assert whole is not None
+    assert part is not None
+    assert part < whole
+
+
+def test_audio_of_a_job_that_cannot_be_heard_is_told_of_the_job(work: AgentWork) -> None:
+    named, sent = read_arguments("transcribe", {"job_id": "j"}), read_as(RECORDING, "transcribe", {})
+    for arguments, field in ((named, "job_id"), (sent, "audio")):
+        with pytest.raises(InvalidRequest) as raised:
+            work.transcribe(arguments, io.BytesIO(b"no sound"))
+        assert raised.value.field == field
+
+
+def test_the_engines_own_sentences_say_what_to_change(work: AgentWork) -> None:
+    with pytest.raises(InvalidRequest, match='duration must be a number; you sent "90"') as raised:
+        prepared(work, "create_song", style="folk", duration="90")
+    assert raised.value.field == "duration"
+    with pytest.raises(InvalidRequest, match="style must have at most 4000 characters; you sent 1000000"):
+        prepared(work, "create_song", style="x" * 10**6)

@@ -1,7 +1,9 @@
 """What an earlier job recorded, as input of another."""
 
 import asyncio
+import errno
 import io
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -98,3 +100,32 @@ def test_jobs_that_are_not_there_are_told_apart(shelves: Shelves) -> None:
     shelves.now += 61
     with pytest.raises(EntryExpired):
         shelves.read(job_id)
+
+
+def test_a_long_recording_is_read_whole(shelves: Shelves, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sources, "SLICE_BYTES", 2)
+    job_id = shelves.publish(1, SOUND)
+    assert shelves.read(job_id).read() == b"sound"
+
+
+@pytest.mark.parametrize("kind", ["audio/pcm", "audio/basic", "audio/x-alaw-basic"])
+def test_samples_without_a_head_are_refused_by_name(shelves: Shelves, kind: str) -> None:
+    job_id = shelves.publish(1, Part("audio", 0, kind, 0, 4, 1.0, "speech.pcm"))
+    with pytest.raises(InvalidRequest, match="samples alone") as raised:
+        shelves.read(job_id)
+    assert raised.value.field == "job_id"
+
+
+def test_the_lease_is_given_back_where_reading_fails(
+    shelves: Shelves, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(fd: int, count: int, offset: int) -> bytes:
+        raise OSError(errno.EIO, "Input/output error")
+
+    job_id = shelves.publish(1, SOUND)
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "pread", broken)
+        with pytest.raises(OSError, match="Input/output error"):
+            shelves.read(job_id)
+    shelves.stores[1].delete(job_id)
+    assert shelves.stores[1].usage().files == 0
