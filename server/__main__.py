@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from server.commands.doctor import doctor
+from server.commands.mcp import mcp
 from server.commands.pull import pull
 from server.commands.say import say
 from server.commands.serve import serve
@@ -20,7 +21,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-for command in (serve, sing, say, transcribe, status, pull, voices, doctor):
+for command in (serve, sing, say, transcribe, mcp, status, pull, voices, doctor):
     app.command()(command)
 
 

@@ -21,8 +21,8 @@ class Connection:
         self.address = base_url.rstrip("/")
         self._heard = False
         self._http = httpx2.Client(
-            base_url=_checked(self.address),
-            headers=_authorization(key),
+            base_url=checked_address(self.address),
+            headers=authorization(key),
             timeout=httpx2.Timeout(TRANSFER_SECONDS, connect=CONNECT_SECONDS),
             transport=transport,
             trust_env=httpx2.URL(self.address).host not in LOOPBACK,  # a proxy does not know our loopback
@@ -98,7 +98,8 @@ class Connection:
         return response
 
 
-def _checked(address: str) -> httpx2.URL:
+def checked_address(address: str) -> httpx2.URL:
+    """The address as it is sent to. Raises BadAddress."""
     try:
         url = httpx2.URL(address)
     except httpx2.InvalidURL as error:
@@ -108,7 +109,8 @@ def _checked(address: str) -> httpx2.URL:
     return url
 
 
-def _authorization(key: str) -> dict[str, str]:
+def authorization(key: str) -> dict[str, str]:
+    """The header that carries a key, if there is one. Raises BadAddress for what no header can carry."""
     if not key:
         return {}
     if not key.isascii() or not key.isprintable():

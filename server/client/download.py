@@ -51,6 +51,7 @@ class Download:
         self.total: int | None = None
         self.content_type = ""
         self.entity_tag = ""
+        self._skip = 0  # leading bytes of the answer that are here already
 
     @property
     def complete(self) -> bool:
@@ -67,17 +68,13 @@ class Download:
 
     def absorb(self, response: httpx2.Response) -> None:
         """Write the answer's bytes that were still missing; TransportError where the connection breaks."""
-        skip = self._begin(response)
+        self.begin(response)
         for chunk in response.iter_raw():
-            fresh = chunk[skip:]
-            skip -= len(chunk) - len(fresh)
-            self._sink.write(fresh)
-            self.received += len(fresh)
-        if self.total is None:
-            self.total = self.received  # an answer of unannounced length ended in order
+            self.take(chunk)
+        self.finish()
 
-    def _begin(self, response: httpx2.Response) -> int:
-        """Take over what the headers say; the number of leading bytes that are here already."""
+    def begin(self, response: httpx2.Response) -> None:
+        """Take over what an answer's headers say, before its bytes. Raises ResultChanged."""
         entity_tag = response.headers.get("etag", "")
         if self.received and (not entity_tag or entity_tag != self.entity_tag):
             raise ResultChanged("The result is not the one whose download began; download it again.")
@@ -89,7 +86,19 @@ class Download:
             start, self.total = 0, _content_length(response)
         if start > self.received:
             raise ResultChanged("The server left bytes out of the download; download it again.")
-        return self.received - start
+        self._skip = self.received - start
+
+    def take(self, chunk: bytes) -> None:
+        """Write what is not here yet of the answer's next bytes, as they came."""
+        fresh = chunk[self._skip :]
+        self._skip -= len(chunk) - len(fresh)
+        self._sink.write(fresh)
+        self.received += len(fresh)
+
+    def finish(self) -> None:
+        """The answer ended in order."""
+        if self.total is None:
+            self.total = self.received  # it had not announced its length
 
 
 def changed(response: httpx2.Response) -> bool:
