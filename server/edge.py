@@ -36,6 +36,7 @@ EXPOSED: Final = (
     "Accept-Ranges",
     "Content-Disposition",
     "Retry-After",
+    "WWW-Authenticate",
     "X-Request-Id",
     "Idempotent-Replay",
     "X-Yue2-Job-Id",
@@ -238,9 +239,8 @@ def _translated(error: Exception, scope: Scope) -> Exception:
         return UnknownRoute(scope["path"])
     if isinstance(error, HTTPException) and error.status_code == 405:
         allowed = (error.headers or {}).get("Allow", "")
-        return MethodNotAllowed(
-            scope["method"], [name.strip() for name in allowed.split(",") if name.strip()]
-        )
+        methods = [name.strip() for name in allowed.split(",") if name.strip()]
+        return MethodNotAllowed(scope["method"], methods, scope["path"])
     return error
 
 

@@ -3,6 +3,7 @@
 - native: `{"error": "<sentence>", "code": …}`, with `field`, `line`, `column`, `retry_after_seconds` where known
 - below `/v1`: OpenAI's `{"error": {"message", "type", "param", "code"}}`, all four always there
 - below `/v1/music`: ElevenLabs' `detail` beside that
+- at `/mcp`: JSON-RPC's `{"jsonrpc", "id": null, "error": {"code", "message", "data"}}`, with the native facts as `data`
 
 A client that goes astray, since its base_url is wrong, is answered as at the path that it meant.
 """
@@ -15,6 +16,7 @@ from typing import Final
 from starlette.types import Scope
 
 from engine.errors import EngineError, InvalidRequest, ScoreError, UnknownModel
+from server.addresses import MCP_PATH, meant_path
 from server.connection import ACCEPTED_JOB
 from server.errors import (
     INTERNAL_CODE,
@@ -30,7 +32,6 @@ from server.errors import (
     RangeNotSatisfiable,
     Unauthorized,
     answer_for,
-    meant_path,
 )
 from server.jobs.errors import JobError
 from storage.entry import JSON
@@ -41,6 +42,7 @@ JOB_HEADER: Final = "X-Yue2-Job-Id"
 KEEP_FROM_RETRYING: Final = {"X-Should-Retry": "false"}
 _OPENAI_PREFIX: Final = "/v1"
 _MUSIC_PREFIX: Final = "/v1/music"
+_PARSE_ERROR, _INVALID_REQUEST, _INTERNAL_ERROR = -32700, -32600, -32603
 _FINAL_STATUSES: Final = frozenset(
     {504, 507}
 )  # another try would make another job, or meet the same full volume
@@ -141,6 +143,8 @@ def error_body(
     told = facts(error, request_id)
     headers = dict(told.headers)
     path = meant_path(path) or path
+    if path == MCP_PATH:
+        return told.status, headers, _json_rpc(told)
     if not _is_below(path, _OPENAI_PREFIX):
         return told.status, headers, _native(told)
     status = _OPENAI_STATUSES.get(told.code, told.status)
@@ -191,6 +195,22 @@ def _native(told: Facts) -> dict[str, JSON]:
     if told.field:
         body["field"] = told.field
     return body | _place(told)
+
+
+def _json_rpc(told: Facts) -> dict[str, JSON]:
+    """JSON-RPC's object, of a message that was not read so far as to know its id.
+
+    Clients tell their models the message, whatever the HTTP status, and may look for the code in `data`.
+    """
+    native = _native(told)
+    named: dict[str, JSON] = {"code": _json_rpc_code(told), "message": native.pop("error"), "data": native}
+    return {"jsonrpc": "2.0", "id": None, "error": named}
+
+
+def _json_rpc_code(told: Facts) -> int:
+    if told.code == "invalid_json":
+        return _PARSE_ERROR
+    return _INTERNAL_ERROR if told.status >= 500 else _INVALID_REQUEST
 
 
 def _openai(told: Facts, status: int) -> dict[str, JSON]:

@@ -5,6 +5,8 @@ EdgeError
 ├── InvalidJson            the body is not one JSON object, at a line and column
 ├── InvalidForm            the body is no multipart form that can be read
 ├── UnsupportedMedia       the body is of a type that the route does not read
+├── InvalidMessage         the body is no message of JSON-RPC
+├── NotAcceptable          the Accept header leaves out what is answered
 ├── BodyTooLarge           the body is over the limit
 ├── HeadersTooLarge        the request line and headers are over the limit
 ├── MalformedRequest       the bytes received are not HTTP
@@ -28,27 +30,18 @@ EdgeError
 `ANSWERS` is the one table from error classes, those of `storage`, `engine` and `server.jobs` too, to HTTP.
 """
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from engine import errors as engine
+from server.addresses import MCP_PATH, way
 from server.jobs import errors as jobs
 from server.jobs.job import JobState
 from storage import errors as storage
 
 RETRY_AFTER_SECONDS: Final = 5
 INTERNAL_CODE: Final = "internal_error"
-_VENDOR_CALLS: Final = re.compile(
-    r"/(audio/(?:speech|transcriptions|translations)|models(?=/|$)|music(?:/stream|/plan|/detailed(?:/stream)?)?)"
-    r"(?:(?<=models)/.*|/*)$"
-)
-_FOLDER: Final = ("/v1", "/v1/")
-_NOT_HERE: Final = {
-    "/v1/text-to-speech": "/v1/audio/speech",
-    "/v1/speech-to-text": "/v1/audio/transcriptions",
-}
 OUT_OF_MEMORY_MESSAGE: Final = "There was not enough memory for this job; ask for less at once, such as a shorter song or fewer variations, or use a smaller model."
 
 RESULTS_ADVICE: Final = (
@@ -88,6 +81,22 @@ class UnsupportedMedia(EdgeError):
 
     def __init__(self, sent: str, wanted: str) -> None:
         super().__init__(f"The Content-Type {sent[:80]!r} is not read here; send {wanted}.")
+
+
+class InvalidMessage(EdgeError):
+    """The body is JSON, but no message of JSON-RPC 2.0."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(f"The body is no message of JSON-RPC 2.0: {reason}.")
+
+
+class NotAcceptable(EdgeError):
+    """The Accept header leaves out what is answered."""
+
+    def __init__(self, accepted: str, offered: str) -> None:
+        super().__init__(
+            f"Accept: {accepted[:80]} leaves out {offered}, which is what is answered here; add it."
+        )
 
 
 class BodyTooLarge(EdgeError):
@@ -149,50 +158,23 @@ class ForbiddenOrigin(EdgeError):
         )
 
 
-def meant_path(path: str) -> str:
-    """The path of the vendor's call that a path ends in, `/v1/music` of `/api/v1/music/`; empty where it is none.
-
-    So do the clients go astray whose base_url is not quite ours.
-    """
-    found = _VENDOR_CALLS.search(path)
-    return f"/v1/{found[1]}" if found else ""
-
-
 class UnknownRoute(EdgeError):
-    """No route of that path; of a vendor's call the message tells the right one."""
+    """No route of that path; where the path comes near a vendor's or an agent's call the message tells the right one."""
 
     def __init__(self, path: str) -> None:
-        super().__init__(f"There is nothing at {path[:80]!r}; {_way(path)}.")
-
-
-def _way(path: str) -> str:
-    meant = meant_path(path)
-    if meant and path.startswith(meant):
-        return f"this call is at {meant}, without a slash at its end"
-    if meant:
-        return (
-            f"this call is at {meant}: give OpenAI's clients a base_url that ends in /v1, such as "
-            "http://127.0.0.1:8000/v1, and ElevenLabs' clients one without, such as http://127.0.0.1:8000"
-        )
-    instead = next((call for start, call in _NOT_HERE.items() if path.startswith(start)), "")
-    if instead:
-        return f"this call of ElevenLabs' is not answered here, but OpenAI's at {instead} is"
-    if path.startswith("/v1/") and path not in _FOLDER:
-        return "below /v1 are the calls of OpenAI's and ElevenLabs' clients alone: leave it out for all others, which /openapi.json lists"
-    if path in _FOLDER:
-        return (
-            "the calls of OpenAI's clients have addresses such as /v1/audio/speech, those of ElevenLabs' such as "
-            "/v1/music, and /openapi.json lists all there are"
-        )
-    return "/openapi.json lists what is"
+        super().__init__(f"There is nothing at {path[:80]!r}; {way(path)}.")
 
 
 class MethodNotAllowed(EdgeError):
     """The route has no such method; `allowed` lists those it has."""
 
-    def __init__(self, method: str, allowed: Sequence[str]) -> None:
+    def __init__(self, method: str, allowed: Sequence[str], path: str = "") -> None:
         self.allowed = tuple(sorted(allowed))
-        super().__init__(f"{method[:20]} is not possible here; use one of: {', '.join(self.allowed)}.")
+        here = " The Model Context Protocol is spoken here: give this address to an agent's client."
+        super().__init__(
+            f"{method[:20]} is not possible here; use one of: {', '.join(self.allowed)}."
+            f"{here if path == MCP_PATH else ''}"
+        )
 
 
 class PreconditionFailed(EdgeError):
@@ -283,6 +265,8 @@ ANSWERS: Final[Mapping[type[Exception], Answer]] = {
     InvalidJson: Answer(400, "invalid_json"),
     InvalidForm: Answer(400, "malformed_request"),
     UnsupportedMedia: Answer(415, "unsupported_media"),
+    InvalidMessage: Answer(400, "malformed_request"),
+    NotAcceptable: Answer(406, "not_acceptable"),
     BodyTooLarge: Answer(413, "body_too_large"),
     HeadersTooLarge: Answer(431, "headers_too_large"),
     MalformedRequest: Answer(400, "malformed_request"),

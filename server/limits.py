@@ -36,6 +36,7 @@ CONNECTIONS: Final = 512
 MAX_BODY_BYTES: Final = 64 * 1024 * 1024
 MAX_JSON_BYTES: Final = 2 * 1024 * 1024
 MAX_MCP_BYTES: Final = 1024 * 1024  # one message of an agent's
+MAX_MCP_VALUES: Final = 2000  # of them, in which a call has some thirty
 MAX_REQUEST_PART_BYTES: Final = 1024 * 1024  # the JSON beside an upload
 MAX_LATENT_BYTES: Final = 6 * 1024 * 1024  # 983.04 s, the longest song, of 64 float32 numbers a row
 MAX_INPUT_BYTES: Final = 512 * 1024 * 1024  # uploads of all jobs together, waiting and running

@@ -12,20 +12,22 @@ import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from python_multipart.exceptions import FormParserError
 from python_multipart.multipart import MultipartParser, parse_options_header
 from starlette.requests import Request
 
 from engine.errors import InvalidRequest, UnknownField
-from server.bodies import check_declared_size
+from server.bodies import check_declared_size, parse_object
 from server.errors import BodyTooLarge, InvalidForm, UnsupportedMedia
 from server.limits import MAX_BODY_BYTES, MAX_LATENT_BYTES, MAX_REQUEST_PART_BYTES
+from storage.entry import JSON
 
 if TYPE_CHECKING:
     from python_multipart.multipart import MultipartCallbacks
 
+Option = TypeVar("Option")
 FORM_TYPE: Final = "multipart/form-data"
 MAX_HEADERS: Final = 8
 MAX_HEADER_BYTES: Final = 1024
@@ -168,6 +170,23 @@ async def read_file(request: Request, rule: PartRule) -> io.BytesIO:
         raise InvalidRequest(rule.name, f"The body is empty; send {rule.wanted}.")
     body.seek(0)
     return body
+
+
+def options_of_form(
+    asked: Mapping[str, Option], parts: Mapping[str, io.BytesIO]
+) -> Mapping[str, Option | JSON]:
+    """What a form asks for by its part `request`, in place of what the query asked for.
+
+    Raises InvalidJson, and InvalidRequest where both do.
+    """
+    beside = parts.get(OPTIONS_PART.name)
+    if beside is None:
+        return asked
+    if asked:
+        raise InvalidRequest(
+            next(iter(asked)), "Options stand in the query or in the part 'request', not in both."
+        )
+    return parse_object(beside.getvalue())
 
 
 def _boundary(request: Request) -> bytes:

@@ -1,13 +1,15 @@
 """MCP: what the SDK's server lists and calls, and what tools answer in the protocol's words."""
 
+import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 
 from mcp.server.caching import CacheHint
-from mcp.server.context import ServerRequestContext
+from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.lowlevel.server import Server
 from mcp.shared.exceptions import MCPError
 from mcp_types import (
+    INTERNAL_ERROR,
     INVALID_PARAMS,
     CallToolRequestParams,
     CallToolResult,
@@ -34,14 +36,17 @@ from mcp_types import (
     Tool,
     ToolAnnotations,
 )
+from pydantic import ValidationError
 
 from server.agents.answer import ToolAnswer
 from server.agents.arguments import input_schema
 from server.agents.errors import UnknownTool
 from server.agents.guides import GUIDE_TYPE, GUIDES, guide_text
 from server.agents.prompts import PROMPTS, UnsuitablePrompt, completions, prompt_text
+from server.agents.refusals import Kept
 from server.agents.tools import INSTRUCTIONS, TOOLS
 from server.agents.visit import Visit
+from server.jobs.containment import outline
 from storage.entry import JSON
 
 SERVER_NAME: Final = "yue2-studio"
@@ -50,6 +55,8 @@ _HOUR_MS: Final = 3_600_000
 _FIXED: Final = CacheHint(ttl_ms=_HOUR_MS, scope="public")  # lists and guides change with the release alone
 
 Context = ServerRequestContext[object, object]
+_log: Final = logging.getLogger(__name__)
+
 CallTool = Callable[[Context, str, Mapping[str, JSON]], Awaitable[CallToolResult]]
 """Calls the tool of that name; raises UnknownTool."""
 
@@ -88,8 +95,28 @@ def build_mcp_server(call_tool: CallTool, release: str, tools: Sequence[Tool]) -
         on_get_prompt=handlers.get_prompt,
         on_completion=handlers.complete,
     )
-    server.middleware.clear()  # a span for each message, which nobody here collects
+    server.middleware[:] = [_explained]  # in place of a span for each message, which nobody here collects
     return server
+
+
+async def _explained(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
+    """Answers what a message's handler fails with: params that are not as they should be, or an error of ours.
+
+    Its words would be logged and sent, which may be those of a request.
+    """
+    with Kept() as kept:
+        return await call_next(ctx)
+    error = kept.error
+    if isinstance(error, ValidationError):
+        wrong = error.errors(include_url=False, include_context=False, include_input=False)[0]
+        place = ".".join(str(step)[:80] for step in wrong["loc"])
+        raise MCPError(
+            INVALID_PARAMS, f"{place or 'params'} is not as {ctx.method[:80]} has it: {wrong['msg']}."
+        )
+    if error is None or isinstance(error, MCPError):
+        raise error or TypeError("A message that raised nothing was answered.")
+    _log.error("A message of an agent's failed: %s", outline(error))
+    raise MCPError(INTERNAL_ERROR, "Something went wrong inside the server; its log says what.")
 
 
 def calling(desk: Desk, visit_of: Callable[[Context], Visit]) -> CallTool:
@@ -160,6 +187,7 @@ class _Answers:
         ]
 
     async def list_tools(self, context: Context, params: PaginatedRequestParams | None) -> ListToolsResult:
+        _check_first(params)
         return ListToolsResult(tools=self._tools)
 
     async def call_tool(self, context: Context, params: CallToolRequestParams) -> CallToolResult:
@@ -171,11 +199,13 @@ class _Answers:
     async def list_resources(
         self, context: Context, params: PaginatedRequestParams | None
     ) -> ListResourcesResult:
+        _check_first(params)
         return ListResourcesResult(resources=self._resources)
 
     async def list_resource_templates(
         self, context: Context, params: PaginatedRequestParams | None
     ) -> ListResourceTemplatesResult:
+        _check_first(params)
         return ListResourceTemplatesResult(resource_templates=[])
 
     async def read_resource(self, context: Context, params: ReadResourceRequestParams) -> ReadResourceResult:
@@ -193,6 +223,7 @@ class _Answers:
     async def list_prompts(
         self, context: Context, params: PaginatedRequestParams | None
     ) -> ListPromptsResult:
+        _check_first(params)
         return ListPromptsResult(
             prompts=[
                 Prompt(
@@ -222,3 +253,9 @@ class _Answers:
     async def complete(self, context: Context, params: CompleteRequestParams) -> CompleteResult:
         values = list(completions(params.argument.name, params.argument.value))
         return CompleteResult(completion=Completion(values=values, total=len(values), has_more=False))
+
+
+def _check_first(params: PaginatedRequestParams | None) -> None:
+    """Raise MCPError where a list is to go on: each is whole, so that nobody was given a place to go on from."""
+    if params is not None and params.cursor is not None:
+        raise MCPError(INVALID_PARAMS, "There is no such cursor; leave it out: the whole list is one answer.")

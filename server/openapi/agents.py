@@ -60,7 +60,8 @@ def _messages() -> JSON:
 
 
 def _recordings() -> JSON:
-    properties = input_schema_of(RECORDING)["properties"]
+    options = input_schema_of(RECORDING)
+    properties = options["properties"]
     known = properties if isinstance(properties, dict) else {}
     asked: list[JSON] = [
         query(name, str(schema["description"]), schema)
@@ -68,9 +69,10 @@ def _recordings() -> JSON:
         if isinstance(schema, dict)
     ]
     return queueing(
-        "A recording written down for an agent, in one form and behind a link; the tool `transcribe` with a file.",
+        "A recording written down for an agent, in one form and behind a link: the tool `transcribe` with a file. "
+        "Options stand in the query, or in a form's part `request` in their place.",
         asked,
-        recordings(),
+        recordings(options),
     )
 
 

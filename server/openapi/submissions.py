@@ -69,19 +69,19 @@ def _synth() -> JSON:
 
 
 def _transcribe() -> JSON:
-    parts: dict[str, JSON] = {"audio": _FILE, "request": reference("TranscriptionRequest")}
-    types = {"audio": "audio/*, video/*, application/octet-stream", "request": "application/json"}
     return queueing(
         "A recording written down, with the times of its words. Options stand in the query, or in a form's part "
         "`request` in their place.",
         _options(TranscriptionRequest),
-        recordings() | _form(parts, types, optional=("request",)),
+        recordings(reference("TranscriptionRequest")),
     )
 
 
-def recordings() -> dict[str, JSON]:
-    """A recording as a bare file."""
-    return {kind: {"schema": _FILE} for kind in (*_AUDIO_TYPES, "video/*")}
+def recordings(options: JSON) -> dict[str, JSON]:
+    """A recording as a bare file, or in a form with options beside it."""
+    types = {"audio": "audio/*, video/*, application/octet-stream", "request": "application/json"}
+    files: dict[str, JSON] = {kind: {"schema": _FILE} for kind in (*_AUDIO_TYPES, "video/*")}
+    return files | _form({"audio": _FILE, "request": options}, types, optional=("request",))
 
 
 def _vae() -> JSON:

@@ -1,30 +1,33 @@
 """`/mcp`: the Model Context Protocol, of both eras, one JSON answer for each message.
 
-The SDK reads and answers the messages. What it is spared is done here: bounds on the body, and whether the client is
-still there, which the SDK does not watch where it answers in JSON.
+The SDK reads and answers the messages. What it is spared is done here: whatever is no message, in words that help, and
+whether the client is still there, which the SDK does not watch where it answers in JSON.
 """
 
 import asyncio
-import json
+import codecs
+from collections.abc import Mapping
 from typing import Final
 
 from mcp.server.lowlevel.server import Server
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
-from mcp_types import PARSE_ERROR
-from starlette.datastructures import MutableHeaders
+from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import Message, Receive, Scope, Send
 
+from server.addresses import MCP_PATH
 from server.agents.protocol import Context
 from server.agents.visit import Visit
-from server.bodies import INLINE_BYTES, parse_object, read_bounded
-from server.errors import InvalidJson
-from server.limits import MAX_MCP_BYTES, Limits
+from server.bodies import INLINE_BYTES, check_json_type, parse_message, read_bounded
+from server.errors import InvalidMessage, NotAcceptable
+from server.limits import MAX_MCP_BYTES, MAX_MCP_VALUES, Limits
 from server.responses import until_gone
+from storage.entry import JSON
 
-MCP_PATH: Final = "/mcp"
+JSON_TYPE: Final = "application/json"
+_TAKEN: Final = frozenset({"", "*/*", "application/*", JSON_TYPE})
 _VISIT: Final = "agents_visit"
 
 
@@ -41,15 +44,14 @@ class McpRoutes:
         return [Route(MCP_PATH, self.message, methods=["POST"])]
 
     async def message(self, request: Request) -> Response:
-        """One message. Raises BodyTooLarge, TooManyUploads."""
-        body = await read_bounded(request, MAX_MCP_BYTES, self._limits)
-        try:
-            if len(body) > INLINE_BYTES:
-                await self._limits.run(lambda: parse_object(body))
-            else:
-                parse_object(body)
-        except InvalidJson as error:
-            return _no_message(error)
+        """One message. Raises NotAcceptable, UnsupportedMedia, BodyTooLarge, TooManyUploads, InvalidJson, InvalidMessage."""
+        _check_accepted(request.headers)
+        check_json_type(request.headers.get("content-type", ""))
+        body = (await read_bounded(request, MAX_MCP_BYTES, self._limits)).removeprefix(codecs.BOM_UTF8)
+        if len(body) > INLINE_BYTES:
+            await self._limits.run(lambda: _check(body))
+        else:
+            _check(body)
         visit = Visit(request.state.owner, self._base_url or _origin(request), asyncio.Event())
         return _Exchange(self._server, body, visit)
 
@@ -73,9 +75,10 @@ class _Exchange(Response):
         watching.add_done_callback(lambda _: self._visit.gone.set())
         try:
             async with manager.run():
-                await manager.handle_request(scope, self._replayed(), self._answering(send))
+                await manager.handle_request(_checked(scope), self._replayed(), self._answering(send))
         finally:
             watching.cancel()
+            await asyncio.gather(watching, return_exceptions=True)
 
     def _replayed(self) -> Receive:
         """The body once more, for whoever reads it next; after it, the client's end."""
@@ -90,13 +93,14 @@ class _Exchange(Response):
         return receive
 
     def _answering(self, send: Send) -> Send:
-        """Adds the header that JSON-RPC has no place for."""
+        """Adds the headers that JSON-RPC has no place for."""
 
         async def answer(message: Message) -> None:
-            seconds = self._visit.retry_after_seconds
-            if message["type"] == "http.response.start" and seconds is not None:
+            if message["type"] == "http.response.start":
                 headers = MutableHeaders(raw=list(message["headers"]))
-                headers["Retry-After"] = str(seconds)
+                headers.setdefault("Cache-Control", "no-store")
+                if self._visit.retry_after_seconds is not None:
+                    headers["Retry-After"] = str(self._visit.retry_after_seconds)
                 message = {**message, "headers": headers.raw}
             await send(message)
 
@@ -112,12 +116,43 @@ def visit_of(context: Context) -> Visit:
     return visit
 
 
+def _check_accepted(headers: Headers) -> None:
+    """Raise NotAcceptable where JSON is left out; an event stream may be asked for beside it, and is never sent."""
+    accepted = headers.get("accept", "")
+    if _TAKEN.isdisjoint(kind.partition(";")[0].strip().lower() for kind in accepted.split(",")):
+        raise NotAcceptable(accepted, JSON_TYPE)
+
+
+def _checked(scope: Scope) -> Scope:
+    """The request with those headers as the SDK knows them that are checked here, and in more spellings."""
+    kept = [(name, value) for name, value in scope["headers"] if name not in (b"accept", b"content-type")]
+    told = [(b"accept", b"application/json, text/event-stream"), (b"content-type", JSON_TYPE.encode())]
+    return {**scope, "headers": [*kept, *told]}
+
+
+def _check(body: bytes) -> None:
+    """Raise InvalidJson or InvalidMessage for what is no message; its params are the SDK's to check."""
+    message = parse_message(body, MAX_MCP_VALUES)
+    if message.get("jsonrpc") != "2.0":
+        raise InvalidMessage('its member "jsonrpc" has to be "2.0"')
+    if "method" in message:
+        _check_call(message)
+    elif not {"result", "error"} & message.keys():
+        raise InvalidMessage('it has no member "method"')
+
+
+def _check_call(message: Mapping[str, JSON]) -> None:
+    identity = message.get("id", 0)
+    if not isinstance(message["method"], str):
+        raise InvalidMessage('its member "method" has to be a string')
+    if isinstance(identity, bool) or not isinstance(identity, int | str):
+        raise InvalidMessage('its member "id" has to be a string or a whole number')
+    if not isinstance(message.get("params", {}), dict):
+        raise InvalidMessage('its member "params" has to be an object')
+
+
 def _origin(request: Request) -> str:
     """Scheme and host by which the client came; a proxy that ends TLS says so."""
-    scheme = request.headers.get("x-forwarded-proto", "") or request.url.scheme
-    return f"{'https' if scheme == 'https' else 'http'}://{request.headers['host']}"
-
-
-def _no_message(error: InvalidJson) -> Response:
-    answer = {"jsonrpc": "2.0", "id": None, "error": {"code": PARSE_ERROR, "message": str(error)}}
-    return Response(json.dumps(answer), 400, media_type="application/json")
+    told = request.headers.get("x-forwarded-proto", "").partition(",")[0].strip()
+    is_secure = (told or request.url.scheme) == "https"
+    return f"{'https' if is_secure else 'http'}://{request.headers['host']}"

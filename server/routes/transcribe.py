@@ -9,15 +9,13 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from engine.errors import InvalidRequest
 from engine.transcription_request import TranscriptionRequest, read_transcription
 from server.admission import Prepare
-from server.bodies import parse_object
 from server.limits import MAX_BODY_BYTES, Limits
 from server.query import options_of
 from server.submission import Submissions
 from server.transcription_operations import TranscriptionOperations
-from server.uploads import OPTIONS_PART, RECORDING_PART, is_form, read_file, read_form
+from server.uploads import OPTIONS_PART, RECORDING_PART, is_form, options_of_form, read_file, read_form
 from server.work import Prepared
 
 _OPTIONS: Final = tuple(TranscriptionRequest.model_fields)
@@ -54,13 +52,7 @@ class TranscribeRoutes:
 
         return await self._submissions.submit(request, MAX_BODY_BYTES, read, is_upload=True)
 
-    def _prepared(self, options: Mapping[str, object], parts: Mapping[str, io.BytesIO]) -> Prepared:
+    def _prepared(self, asked: Mapping[str, object], parts: Mapping[str, io.BytesIO]) -> Prepared:
         """What a form asks for, by its part `request` or by the query."""
-        beside = parts.get(OPTIONS_PART.name)
-        if beside is not None:
-            if options:
-                raise InvalidRequest(
-                    next(iter(options)), "Options stand in the query or in the part 'request', not in both."
-                )
-            options = parse_object(beside.getvalue())
+        options = options_of_form(asked, parts)
         return self._operations.transcribe(read_transcription(options), parts[RECORDING_PART.name])

@@ -12,7 +12,7 @@ from starlette.types import Message
 
 from engine.request import read_song
 from engine.speech_request import read_speech
-from server.bodies import INLINE_BYTES, parse_object, read_json_object
+from server.bodies import INLINE_BYTES, parse_message, parse_object, read_json_object
 from server.errors import BodyTooLarge, InvalidJson, TooManyUploads, UnsupportedMedia
 from server.limits import MAX_JSON_BYTES, Limits
 from storage.entry import JSON
@@ -193,3 +193,55 @@ def test_large_bodies_are_few_at_a_time_and_small_ones_are_not_counted() -> None
 
     asyncio.run(scene())
     assert limits.large_bodies.held == 0
+
+
+def parsed(body: bytes, most: int) -> dict[str, JSON] | None:
+    """The message, or None where it has more values than that."""
+    try:
+        return parse_message(body, most)
+    except InvalidJson as error:
+        return None if f"more than {most} " in str(error) else {"refused": str(error)}
+
+
+def number_of(value: JSON) -> int:
+    """Values of every kind in a value, itself and names among them."""
+    if isinstance(value, list):
+        return 1 + sum(map(number_of, value))
+    return 1 + sum(1 + number_of(inner) for inner in value.values()) if isinstance(value, dict) else 1
+
+
+@given(st.dictionaries(st.text(max_size=5), values, max_size=5), st.integers(0, 40), st.booleans())
+def test_a_message_of_few_values_is_read_and_one_of_many_is_not(
+    value: dict[str, JSON], most: int, ascii_only: bool
+) -> None:
+    body = json.dumps(value, ensure_ascii=ascii_only).encode()
+    found = parsed(body, most)
+    if found is None:
+        assert number_of(value) > most
+    else:
+        assert found == value
+        assert number_of(value) <= 2 * most + 1
+
+
+@pytest.mark.parametrize(
+    "inner",
+    [
+        b"[" + b"0," * 20 + b"0]",
+        b"[" * 20 + b"]" * 20,
+        b'["a"' + b',"a"' * 20 + b"]",
+        b'{"a":1' + b',"b":1' * 20 + b"}",
+    ],
+)
+def test_values_are_counted_wherever_they_stand(inner: bytes) -> None:
+    assert parsed(b'{"a": %s}' % inner, 18) is None
+
+
+def test_commas_and_quotes_in_a_text_are_no_values() -> None:
+    text = 'la, la, "la" {[\\' * 50_000
+    assert parsed(json.dumps({"a": text}).encode(), 4) == {"a": text}
+
+
+def test_what_is_no_json_is_refused_as_ever() -> None:
+    for body in (b"", b"{", b"[]", b'{"a": NaN}', b'"' * 3, b"\xff" * 9):
+        with pytest.raises(InvalidJson, match=r"not a JSON object"):
+            parse_message(body, 100)

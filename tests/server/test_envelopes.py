@@ -16,6 +16,7 @@ from server.jobs import errors as jobs
 from storage import errors as storage
 from storage.budget import Budget
 
+AGENTS = "/mcp"
 SPEECH, MUSIC, PLAN = "/v1/audio/speech", "/v1/music", "/v1/music/plan"
 RETRIED = {408, 409}  # by vendors' clients, whatever the error
 # Codes that vendors' programs know, by ours.
@@ -116,11 +117,52 @@ def test_the_folder_of_their_calls_tells_where_to_go(path: str) -> None:
     assert all(way in told for way in ("/v1/audio/speech", "/v1/music", "/openapi.json"))
 
 
-@pytest.mark.parametrize("path", ["/supermodels", "/music/upload", "/models.txt", "/audio"])
+@pytest.mark.parametrize(
+    "path",
+    ["/supermodels", "/music/upload", "/models.txt", "/audio", "/mcp/songs", "/mcpx", "/a/b/mcp", "/ssed"],
+)
 def test_elsewhere_nothing_is_taken_for_a_call_of_theirs(path: str) -> None:
     status, _, body = error_body(edge.UnknownRoute(path), path=path)
     assert (status, body["code"]) == (404, "unknown_route")
     assert "/openapi.json lists what is." in str(body["error"])
+
+
+@pytest.mark.parametrize("kind", ANSWERS, ids=lambda kind: kind.__name__)
+def test_an_agents_client_is_told_in_json_rpc(kind: type[Exception]) -> None:
+    """Its reader takes nothing else, and hands the message on to the model."""
+    status, headers, body = error_body(sample(kind), "abc123", AGENTS)
+    assert (status, headers) == error_body(sample(kind), "abc123", "/synth")[:2]
+    native = dict(error_body(sample(kind), "abc123", "/synth")[2])
+    error: Any = body["error"]
+    assert body == {"jsonrpc": "2.0", "id": None, "error": error}
+    assert (error["message"], error["data"]) == (native.pop("error"), native)
+    assert error["code"] == (-32603 if status >= 500 else -32700 if kind is edge.InvalidJson else -32600)
+
+
+def test_a_recording_for_an_agent_is_refused_natively() -> None:
+    assert error_body(jobs.QueueFull(8), path="/mcp/transcribe")[2]["code"] == "queue_full"
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/mcp/", "/sse", "/sse/", "/mcp/sse", "/messages", "/messages/", "/mcp/message", "/v1/mcp", "/api/mcp"],
+)
+def test_an_agents_client_with_a_wrong_address_is_told_the_right_one(path: str) -> None:
+    status, _, body = error_body(edge.UnknownRoute(path), path=path)
+    error: Any = body["error"]
+    assert (status, error["data"]) == (404, {"code": "unknown_route"})
+    for said in (repr(path), "is spoken at /mcp,", "http://127.0.0.1:8000/mcp"):
+        assert said in error["message"]
+
+
+def test_whoever_opens_the_agents_address_is_told_what_it_is() -> None:
+    refused = edge.MethodNotAllowed("GET", ["POST"], AGENTS)
+    assert str(refused) == (
+        "GET is not possible here; use one of: POST. The Model Context Protocol is spoken here: "
+        "give this address to an agent's client."
+    )
+    assert "Model" not in str(edge.MethodNotAllowed("GET", ["POST"], "/synth"))
+    assert error_body(refused, path=AGENTS)[1] == {"Allow": "POST"}
 
 
 @pytest.mark.parametrize("path", ["/synth", SPEECH, MUSIC])
@@ -166,7 +208,7 @@ def test_json_is_blamed_where_it_breaks_if_that_is_known() -> None:
     assert "line" not in openai(edge.InvalidJson("it is not an object"))[2]
 
 
-@pytest.mark.parametrize("path", ["/synth", SPEECH, MUSIC])
+@pytest.mark.parametrize("path", ["/synth", SPEECH, MUSIC, AGENTS])
 def test_headers_that_http_asks_for(path: str) -> None:
     def headers(error: BaseException) -> dict[str, str]:
         return error_body(error, path=path)[1]

@@ -29,6 +29,7 @@ NATIVE_CODES = {
 HTTP_CODES = {
     400: {"malformed_request"},
     405: {"method_not_allowed"},
+    406: {"not_acceptable"},
     409: {"cancelled"},
     412: {"precondition_failed"},
     416: {"range_not_satisfiable"},
