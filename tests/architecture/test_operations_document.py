@@ -45,7 +45,7 @@ def test_the_exit_statuses_are_those_there_are() -> None:
     heading = next(line for line in told.splitlines() if line.startswith("| status"))
     commands = {command.callback.__name__ for command in app.registered_commands if command.callback}
     assert set(code(heading)) == commands
-    statuses = [int(row[0]) for row in table_rows(told, 6)]
+    statuses = [int(row[0]) for row in table_rows(told, 7)]
     assert statuses == [0, FAILED, WRONG, NO_SERVER, INTERRUPTED, TERMINATED]
 
 
