@@ -24,6 +24,7 @@ from server.starting import BACKLOG, announcement, open_to_all
 
 STOP_SECONDS = 9.5  # the whole way out; then by force
 GRACE_SECONDS = 3  # of that, for answers under way
+_SPEAKING_TO_WARN = ("uvicorn", "mcp", "sse_starlette", "httpx2")
 _log = logging.getLogger(__name__)
 
 
@@ -90,17 +91,12 @@ def _tell(bound: socket.socket, settings: Settings) -> None:
 def set_up_logging(ring: LogRing, level: str, stream: TextIO) -> None:
     """Send the whole process's log to the ring and to `stream`, a line with time and request id for each record.
 
-    Of uvicorn's lines only warnings and worse: what it tells of its own start and end, ours tell too.
+    Of uvicorn's lines and of MCP's only warnings and worse: what they tell of starts, ends and messages, ours tell too.
     """
     written = logging.StreamHandler(stream)
     written.setFormatter(LineFormatter())
     logging.basicConfig(level=level.upper(), handlers=[ring, written], force=True)
-    logging.getLogger("uvicorn").setLevel(max(logging.WARNING, logging.getLogger().level))
-    for library in (
-        "mcp",
-        "sse_starlette",
-        "httpx2",
-    ):  # what the SDK tells of each message, the edge's line tells too
+    for library in _SPEAKING_TO_WARN:
         logging.getLogger(library).setLevel(max(logging.WARNING, logging.getLogger().level))
     # It warns of clients' forms, which are answered.
     logging.getLogger("python_multipart").setLevel(logging.ERROR)

@@ -174,6 +174,7 @@ class _Answers:
     def __init__(self, call_tool: CallTool, tools: Sequence[Tool]) -> None:
         self._call_tool = call_tool
         self._tools = list(tools)
+        self._guides = {guide.uri: guide_text(guide.topic) for guide in GUIDES}
         self._resources = [
             Resource(
                 name=guide.name,
@@ -181,7 +182,7 @@ class _Answers:
                 uri=guide.uri,
                 description=guide.description,
                 mime_type=GUIDE_TYPE,
-                size=len(guide_text(guide.topic).encode()),
+                size=len(self._guides[guide.uri].encode()),
             )
             for guide in GUIDES
         ]
@@ -209,16 +210,16 @@ class _Answers:
         return ListResourceTemplatesResult(resource_templates=[])
 
     async def read_resource(self, context: Context, params: ReadResourceRequestParams) -> ReadResourceResult:
-        guide = next((guide for guide in GUIDES if guide.uri == params.uri), None)
-        if guide is None:
-            known = ", ".join(guide.uri for guide in GUIDES)
+        text = self._guides.get(params.uri)
+        if text is None:
+            known = ", ".join(self._guides)
             raise MCPError(
                 INVALID_PARAMS,
                 f"There is no resource {params.uri[:200]!r}; there are {known}.",
                 {"uri": params.uri},
             )
-        text = TextResourceContents(uri=guide.uri, mime_type=GUIDE_TYPE, text=guide_text(guide.topic))
-        return ReadResourceResult(contents=[text])
+        contents = TextResourceContents(uri=params.uri, mime_type=GUIDE_TYPE, text=text)
+        return ReadResourceResult(contents=[contents])
 
     async def list_prompts(
         self, context: Context, params: PaginatedRequestParams | None

@@ -25,7 +25,7 @@ def root_logger() -> Iterator[logging.Logger]:
     root = logging.getLogger()
     handlers, level = root.handlers[:], root.level
     yield root
-    for library in ("uvicorn", "python_multipart"):
+    for library in ("uvicorn", "python_multipart", "mcp", "sse_starlette", "httpx2"):
         logging.getLogger(library).setLevel(logging.NOTSET)
     root.handlers[:], root.level = handlers, level
     logging.captureWarnings(capture=False)
@@ -43,12 +43,15 @@ def test_lines_go_to_ring_and_stream_with_the_request_id(root_logger: logging.Lo
     assert ring.lines()[0].endswith("INFO server.somewhere [abc] said")
 
 
+@pytest.mark.parametrize("library", ["uvicorn.error", "mcp.server.lowlevel.server", "sse_starlette.sse"])
 @pytest.mark.parametrize(("level", "said"), [("debug", ["warned"]), ("info", ["warned"]), ("error", [])])
-def test_uvicorn_speaks_only_to_warn(root_logger: logging.Logger, level: str, said: list[str]) -> None:
+def test_libraries_speak_only_to_warn(
+    root_logger: logging.Logger, library: str, level: str, said: list[str]
+) -> None:
     ring = LogRing()
     set_up_logging(ring, level, io.StringIO())
-    logging.getLogger("uvicorn.error").info("started")
-    logging.getLogger("uvicorn.error").warning("warned")
+    logging.getLogger(library).info("started")
+    logging.getLogger(library).warning("warned")
     assert [line.split()[-1] for line in ring.lines()] == said
 
 
