@@ -82,7 +82,7 @@ class StdioBridge:
         if name not in INPUTS:
             raise UnknownTool(name)
         try:
-            if name == TRANSCRIBE and arguments.get("job_id") is None:
+            if name == TRANSCRIBE and _names_a_file(arguments):
                 return await self._uploaded(arguments)
             if name == JOB_STATUS and arguments.get("save_to") is not None:
                 return await self._saved(arguments)
@@ -99,12 +99,6 @@ class StdioBridge:
 
     async def _uploaded(self, arguments: Mapping[str, JSON]) -> CallToolResult:
         """The job that was begun of a recording on this computer."""
-        if arguments.get("file") is None:
-            raise BridgeRefusal(
-                "missing_input",
-                "transcribe needs something to write down: job_id, of a finished job, or file, the path of a recording on "
-                "this computer. Call the tool again with one of them.",
-            )
         read = read_as(_UPLOAD, TRANSCRIBE, arguments)
         own = read.own.model_dump(exclude_unset=True)
         recording = await anyio.to_thread.run_sync(recording_in, "file", own.pop("file"))
@@ -202,6 +196,24 @@ def _bridged(tool: Tool) -> Tool:
             "annotations": annotations,
         }
     )
+
+
+def _names_a_file(arguments: Mapping[str, JSON]) -> bool:
+    """Whether a recording here is to be written down, else an earlier job's audio. Raises BridgeRefusal for both, or neither."""
+    has_file, has_job = (arguments.get(name) is not None for name in ("file", "job_id"))
+    if has_file and has_job:
+        raise BridgeRefusal(
+            "invalid_field",
+            "transcribe takes either file or job_id, not both. Leave one out and call the tool again.",
+            {"field": "file"},
+        )
+    if not has_file and not has_job:
+        raise BridgeRefusal(
+            "missing_input",
+            "transcribe needs something to write down: job_id, of a finished job, or file, the path of a recording on "
+            "this computer. Call the tool again with one of them.",
+        )
+    return has_file
 
 
 def _told(result: CallToolResult) -> dict[str, JSON]:

@@ -1,7 +1,7 @@
 """One server, called for agents: its tools, its door for recordings, and its links."""
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from http import HTTPStatus
 from types import TracebackType
 from typing import Final, Self
@@ -72,6 +72,7 @@ class StudioCalls:
         *,
         transport: httpx2.AsyncBaseTransport | None = None,
         clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], Awaitable[None]] = anyio.sleep,
         patience_seconds: float = BRIDGED_SECONDS,
     ) -> None:
         """Raises BadAddress."""
@@ -79,6 +80,7 @@ class StudioCalls:
         self._release = release
         self._is_keyed = bool(key)
         self._clock = clock
+        self._sleep = sleep
         self._patience_seconds = patience_seconds
         url = checked_address(self.address)
         self._http = httpx2.AsyncClient(
@@ -145,7 +147,7 @@ class StudioCalls:
             seconds = max(refusal.retry_after_seconds or 0.0, reconnect_delay(failures, 0.0))
             if self._clock() + seconds - heard > self._patience_seconds:
                 raise refusal
-            await anyio.sleep(seconds)
+            await self._sleep(seconds)
 
     async def _fetched(self, path: str, size: int, download: Download) -> BridgeRefusal | None:
         """Absorb one answer; why it may help to ask again, if it did not bring everything."""
@@ -171,16 +173,25 @@ class StudioCalls:
         return None
 
     async def _check(self, response: httpx2.Response) -> None:
-        """Raise what an answer stands for that is neither a result nor the protocol's own error."""
+        """Raise what an answer stands for that says by its status that it is no result."""
         if response.is_success or changed(response):
             return
         if response.status_code == HTTPStatus.UNAUTHORIZED:
             raise unauthorized(self.address, is_keyed=self._is_keyed)
         if response.has_redirect_location:
             raise moved(self.address, response.headers["location"])
-        told = _native(await _json_object(response))
-        if told is not None:
+        told = await _json_object(response)
+        if "jsonrpc" not in told:
             raise self._declined(response, told)
+        error = told.get("error")
+        raise self._protocols(response, error if isinstance(error, dict) else {})
+
+    def _protocols(self, response: httpx2.Response, error: Mapping[str, JSON]) -> BridgeRefusal:
+        """The refusal in an error answer of JSON-RPC's shape, whose `data` are the HTTP API's facts where it is ours."""
+        facts, code = error.get("data"), error.get("code")
+        if isinstance(facts, dict) and "code" in facts:
+            return self._declined(response, {**facts, "error": error.get("message")})
+        return self._of_protocol(code if isinstance(code, int) else 0)
 
     def _declined(self, response: httpx2.Response, told: dict[str, JSON]) -> BridgeRefusal:
         """The refusal in an error answer of the HTTP API's shape, or of somebody else's."""
@@ -208,11 +219,14 @@ class StudioCalls:
         cause = causes[0]
         if not isinstance(cause, MCPError):
             return elsewhere(self.address, "its answer is none of the protocol's")
-        if cause.code in _CUT_OFF:
-            return interrupted(self.address)
-        if cause.code in _UNKNOWN_THERE:
+        # Here these codes are the SDK's own; a server that means something else by them has said so by its status.
+        return interrupted(self.address) if cause.code in _CUT_OFF else self._of_protocol(cause.code)
+
+    def _of_protocol(self, code: int) -> BridgeRefusal:
+        """What an error of JSON-RPC's own says of a server, since what was sent is right."""
+        if code in _UNKNOWN_THERE:
             return other_version(self.address, self._release)
-        if cause.code == INTERNAL_ERROR:
+        if code == INTERNAL_ERROR:
             return BridgeRefusal(
                 "internal_error",
                 f"Something went wrong inside the server at {self.address}; its log says what. Tell the user.",
@@ -235,17 +249,6 @@ async def _json_object(response: httpx2.Response) -> dict[str, JSON]:
     except ValueError:
         return {}
     return told if isinstance(told, dict) else {}
-
-
-def _native(told: dict[str, JSON]) -> dict[str, JSON] | None:
-    """An error answer in the HTTP API's shape, whose facts come as JSON-RPC's `data` at /mcp; None for the protocol's own."""
-    if "jsonrpc" not in told:
-        return told
-    error = told.get("error")
-    facts = error.get("data") if isinstance(error, dict) else None
-    if not isinstance(error, dict) or not isinstance(facts, dict) or "code" not in facts:
-        return None
-    return {**facts, "error": error.get("message")}
 
 
 def _leaves(group: BaseExceptionGroup[Exception]) -> Iterator[Exception]:
