@@ -1,7 +1,7 @@
 """The official SDK's client, called from a test's own thread."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import AbstractAsyncContextManager, ExitStack, asynccontextmanager, contextmanager
 from typing import Any, Final, ParamSpec, TextIO, TypeVar
 
 import httpx2
@@ -112,20 +112,24 @@ async def over_stdio(command: StdioServerParameters, said: TextIO, mode: str) ->
 
 
 @contextmanager
+def calling(connection: AbstractAsyncContextManager[Client]) -> Iterator[Agent]:
+    """An agent on a connection; a test's own failure is kept from the client, which would wrap it in groups."""
+    with start_blocking_portal() as portal, ExitStack() as closing:
+        connected = portal.wrap_async_context_manager(connection)
+        client = connected.__enter__()
+        closing.callback(connected.__exit__, None, None, None)
+        yield Agent(portal, client)
+
+
+@contextmanager
 def agent(url: str, mode: str = MODERN, headers: Mapping[str, str] | None = None) -> Iterator[Agent]:
     """An agent of a server, until the block is left."""
-    with (
-        start_blocking_portal() as portal,
-        portal.wrap_async_context_manager(over_http(url, mode, headers or {})) as client,
-    ):
-        yield Agent(portal, client)
+    with calling(over_http(url, mode, headers or {})) as made:
+        yield made
 
 
 @contextmanager
 def agent_over_stdio(command: StdioServerParameters, said: TextIO, mode: str = MODERN) -> Iterator[Agent]:
     """An agent that starts a command and speaks with it, until the block is left."""
-    with (
-        start_blocking_portal() as portal,
-        portal.wrap_async_context_manager(over_stdio(command, said, mode)) as client,
-    ):
-        yield Agent(portal, client)
+    with calling(over_stdio(command, said, mode)) as made:
+        yield made

@@ -90,3 +90,11 @@ def error_of(answer: httpx2.Response) -> dict[str, Any]:
     told = answer.json()
     assert (told["jsonrpc"], "result" in told) == ("2.0", False)
     return dict(told["error"])
+
+
+def code_of(answer: httpx2.Response) -> str:
+    """Why the server did not let a message through: its own word beside the protocol's number."""
+    told = answer.json()
+    assert (told["jsonrpc"], told["id"]) == ("2.0", None)
+    assert told["error"]["message"]
+    return str(told["error"]["data"]["code"])
