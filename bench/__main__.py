@@ -16,6 +16,7 @@ BENCHMARKS = (
     "sketch",
     "speech",
     "clients",
+    "agents",
     "transcription",
     "sound.__main__",
 )
