@@ -1,6 +1,7 @@
 """Multipart forms and bare files, read within bounds."""
 
 import asyncio
+import io
 import re
 import tracemalloc
 from collections.abc import Iterator, Sequence
@@ -13,7 +14,7 @@ from starlette.types import Message
 
 from engine.errors import EngineError, InvalidRequest, UnknownField
 from server import uploads
-from server.errors import BodyTooLarge, EdgeError, InvalidForm, UnsupportedMedia
+from server.errors import BodyTooLarge, EdgeError, InvalidForm, InvalidJson, UnsupportedMedia
 from server.uploads import (
     AUDIO_PART,
     MAX_FIELD_BYTES,
@@ -24,6 +25,7 @@ from server.uploads import (
     LooseForm,
     PartRule,
     is_form,
+    options_of_form,
     read_file,
     read_form,
     read_loose_form,
@@ -360,3 +362,14 @@ def test_a_large_file_of_a_loose_form_is_not_copied_on_the_event_loop(traced: No
     assert form.file is not None
     assert (form.file.tell(), form.file.getbuffer().nbytes) == (0, 16 << 20)
     assert peak < 24 << 20
+
+
+def test_options_stand_in_the_query_or_beside_the_file() -> None:
+    beside = {"audio": io.BytesIO(b"sound"), "request": io.BytesIO(b'{"language": "en"}')}
+    assert options_of_form({"language": "de"}, {"audio": beside["audio"]}) == {"language": "de"}
+    assert options_of_form({}, beside) == {"language": "en"}
+    with pytest.raises(InvalidRequest, match="not in both") as caught:
+        options_of_form({"task": "translate"}, beside)
+    assert caught.value.field == "task"
+    with pytest.raises(InvalidJson):
+        options_of_form({}, {"request": io.BytesIO(b"[]")})
