@@ -59,7 +59,7 @@ def unauthorized(address: str, *, is_keyed: bool) -> BridgeRefusal:
     return BridgeRefusal(
         "unauthorized",
         f"The server at {address} wants {wanted}, so nothing was done. Ask the user to give `yue2-studio mcp` the right one, "
-        "as YUE2_API_KEY in its environment or with --api-key, and to start it anew.",
+        "as STUDIO_API_KEY or YUE2_API_KEY in its environment or with --api-key, and to start it anew.",
     )
 
 

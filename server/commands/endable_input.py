@@ -3,6 +3,7 @@
 import io
 import os
 import select
+import threading
 
 from typing_extensions import Buffer
 
@@ -13,6 +14,9 @@ class EndableInput(io.RawIOBase):
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
         self._told, self._teller = os.pipe()
+        self._closing = (
+            threading.Lock()
+        )  # taken once: by its user, or by the thread that lets go of its reader last
 
     def readable(self) -> bool:
         """It is read from."""
@@ -30,7 +34,7 @@ class EndableInput(io.RawIOBase):
 
     def close(self) -> None:
         """Close the pipe; the descriptor is another's."""
-        if not self.closed:
+        if self._closing.acquire(blocking=False):
             os.close(self._told)
             os.close(self._teller)
         super().close()

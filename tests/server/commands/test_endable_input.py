@@ -61,3 +61,20 @@ def test_it_ends_whatever_is_still_to_be_read_and_safely_twice(pipe: tuple[Endab
     assert lines_of(source).readline() == ""
     source.end()  # after it was closed with its reader
     assert source.closed
+
+
+def test_it_is_closed_once_whoever_closes_it(
+    pipe: tuple[EndableInput, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source, _ = pipe
+    closed: list[int] = []
+    close = os.close
+
+    def closing_again(descriptor: int) -> None:
+        closed.append(descriptor)
+        source.close()  # as another thread does while it lets go of the reader
+        close(descriptor)
+
+    monkeypatch.setattr(os, "close", closing_again)
+    source.close()
+    assert len(closed) == len({*closed}) == 2
