@@ -48,12 +48,9 @@ def _messages() -> JSON:
             "parameters": [version],
             "requestBody": {"required": True, "content": content(message)},
             "responses": {
-                "200": answer("The answer, as JSON-RPC has it.", content(_ANSWER)),
+                "200": answer("The answer, or an error of the protocol.", content(_ANSWER)),
                 "202": answer("A notification was taken."),
-                "406": answer("Accept leaves out application/json."),
-                **refusals(429),
-                "400": answer("The message cannot be read.", content({"type": "object"})),
-                "404": answer("No such method of the protocol.", content(_ANSWER)),
+                **refusals(406, 415, 429, shape="McpError"),
             },
         }
     }

@@ -26,6 +26,7 @@ _REFUSALS: Final = {
     401: "No valid API key came with the request.",
     403: "The Origin is not allowed.",
     404: "No such job, result, model or route.",
+    406: "Accept leaves out what is answered.",
     409: "The job was cancelled.",
     410: "The result has expired or was deleted.",
     412: "If-Match does not name the stored body.",

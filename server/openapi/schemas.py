@@ -47,10 +47,18 @@ def schemas() -> dict[str, JSON]:
                 | {"line": COUNT, "column": COUNT},
                 required=("error", "code"),
             ),
+            "McpError": _mcp_error(),
             "Snapshot": _snapshot(),
         }
         | _transcript()
     )
+
+
+def _mcp_error() -> JSON:
+    """JSON-RPC's error; `data` is ours where the message was not read, and otherwise what the protocol says."""
+    error = fields({"code": {"type": "integer"}, "message": TEXT, "data": {}}, required=("code", "message"))
+    identity: JSON = {"type": ["string", "integer", "null"]}
+    return fields({"jsonrpc": {"const": "2.0"}, "id": identity, "error": error})
 
 
 def _requests() -> dict[str, JSON]:
