@@ -124,6 +124,7 @@ def calling(desk: Desk, visit_of: Callable[[Context], Visit]) -> CallTool:
 
     async def call_tool(context: Context, name: str, arguments: Mapping[str, JSON]) -> CallToolResult:
         visit = visit_of(context)
+        visit.let_others()
         answer = await desk.call(name, arguments, visit)
         visit.retry_after_seconds = answer.retry_after_seconds
         return result_of(answer)

@@ -1,7 +1,12 @@
 """Who calls a tool, and whether they still wait for its answer."""
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import dataclass
+
+
+def _nobody() -> None:
+    """What a visit does that holds nobody up."""
 
 
 @dataclass(slots=True)
@@ -10,10 +15,12 @@ class Visit:
 
     `base_url` is the root that links begin with, without a slash at its end. `gone` is set by whoever watches the
     connection; a visit's job outlives it. The task that serves the call owns `retry_after_seconds`, which becomes
-    the header of that name.
+    the header of that name. `let_others` is called where the desk is reached, which may wait for long: other messages
+    may then be read. It may be called again.
     """
 
     owner: str
     base_url: str
     gone: asyncio.Event
+    let_others: Callable[[], object] = _nobody
     retry_after_seconds: int | None = None

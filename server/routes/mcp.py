@@ -6,7 +6,8 @@ whether the client is still there, which the SDK does not watch where it answers
 
 import asyncio
 import codecs
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
+from contextlib import ExitStack, asynccontextmanager
 from typing import Final
 
 from mcp.server.lowlevel.server import Server
@@ -32,12 +33,16 @@ _VISIT: Final = "agents_visit"
 
 
 class McpRoutes:
-    """The protocol's one address. `base_url` begins links; empty for the address by which each agent came."""
+    """The protocol's one address. `base_url` begins links; empty for the address by which each agent came.
+
+    Owner of one lock: which message is being read.
+    """
 
     def __init__(self, server: Server[object], limits: Limits, base_url: str) -> None:
         self._server = server
         self._limits = limits
         self._base_url = base_url
+        self._turns = asyncio.Lock()
 
     def routes(self) -> list[Route]:
         """The route to mount at the root."""
@@ -53,17 +58,23 @@ class McpRoutes:
         else:
             _check(body)
         visit = Visit(request.state.owner, self._base_url or _origin(request), asyncio.Event())
-        return _Exchange(self._server, body, visit)
+        return _Exchange(self._server, body, visit, self._turns)
 
 
 class _Exchange(Response):
-    """Has the SDK answer one message, within the task that serves it: nothing of it outlives the answer."""
+    """Has the SDK answer one message, within the task that serves it: nothing of it outlives the answer.
 
-    def __init__(self, server: Server[object], body: bytes, visit: Visit) -> None:
+    The SDK takes a millisecond or more to read one, so messages take turns: of many that come together each is read in
+    a pass of its own of the event loop, and whoever asks for something else comes in between. A turn ends where the
+    desk is reached or the answer begins, so that nobody's waiting or slow reading holds up others.
+    """
+
+    def __init__(self, server: Server[object], body: bytes, visit: Visit, turns: asyncio.Lock) -> None:
         super().__init__()
         self._server = server
         self._message = body
         self._visit = visit
+        self._turns = turns
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         scope["state"][_VISIT] = self._visit
@@ -74,11 +85,20 @@ class _Exchange(Response):
         watching = asyncio.create_task(until_gone(receive))
         watching.add_done_callback(lambda _: self._visit.gone.set())
         try:
-            async with manager.run():
+            async with self._turn(), manager.run():
                 await manager.handle_request(_checked(scope), self._replayed(), self._answering(send))
         finally:
             watching.cancel()
             await asyncio.gather(watching, return_exceptions=True)
+
+    @asynccontextmanager
+    async def _turn(self) -> AsyncIterator[None]:
+        """Wait for a turn, and end it at the latest with the block."""
+        await self._turns.acquire()
+        with ExitStack() as turn:
+            turn.callback(self._turns.release)
+            self._visit.let_others = turn.close
+            yield
 
     def _replayed(self) -> Receive:
         """The body once more, for whoever reads it next; after it, the client's end."""
@@ -97,6 +117,7 @@ class _Exchange(Response):
 
         async def answer(message: Message) -> None:
             if message["type"] == "http.response.start":
+                self._visit.let_others()
                 headers = MutableHeaders(raw=list(message["headers"]))
                 headers.setdefault("Cache-Control", "no-store")
                 if self._visit.retry_after_seconds is not None:

@@ -81,8 +81,17 @@ class Door:
         told = {**sent.headers, **(headers or {})}
         return self.client.post("/mcp", content=sent.content if body is None else body, headers=told)
 
-    async def ask(self, sent: Message, events: Sequence[Event], gone: asyncio.Event) -> list[Event]:
-        """What the application sends where the client's events are these and then, once that is set, its going."""
+    async def ask(
+        self,
+        sent: Message,
+        events: Sequence[Event],
+        gone: asyncio.Event,
+        reading: asyncio.Event | None = None,
+    ) -> list[Event]:
+        """What the application sends where the client's events are these and then, once that is set, its going.
+
+        The client reads nothing until `reading` is set, where there is one.
+        """
         coming, told = list(events), []
 
         async def receive() -> Event:
@@ -92,6 +101,8 @@ class Door:
             return {"type": "http.disconnect"}
 
         async def send(event: Event) -> None:
+            if reading is not None:
+                await reading.wait()
             told.append(event)
 
         headers = {"host": "127.0.0.1", **sent.headers}
