@@ -4,8 +4,10 @@ import io
 import os
 import select
 import threading
+from typing import TYPE_CHECKING
 
-from typing_extensions import Buffer
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
 
 
 class EndableInput(io.RawIOBase):
@@ -22,7 +24,7 @@ class EndableInput(io.RawIOBase):
         """It is read from."""
         return True
 
-    def readinto(self, buffer: Buffer) -> int:
+    def readinto(self, buffer: "Buffer") -> int:
         """The next bytes, once there are some; 0 at the end."""
         ready, _, _ = select.select([self._descriptor, self._told], [], [])
         return 0 if self._told in ready else os.readv(self._descriptor, [buffer])
