@@ -13,6 +13,7 @@ from pathlib import Path
 import httpx2
 import numpy as np
 import pytest
+from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, MODERN_PROTOCOL_VERSIONS
 
 from engine.audio import AudioForm, encode
 from engine.catalogue import Catalogue
@@ -183,3 +184,10 @@ def test_the_numbers_told_are_those_that_hold() -> None:
 def test_every_fact_of_a_complete_job_is_told() -> None:
     (row,) = (row for row in table_rows(section(TEXT, "## States"), 2) if code(row[0]) == [COMPLETE])
     assert set(code(row[1])) == {*LINKED, "text"}
+
+
+def test_the_revisions_told_are_spoken() -> None:
+    told = re.findall(r"\b20\d\d-\d\d-\d\d\b", TEXT)
+    assert max(HANDSHAKE_PROTOCOL_VERSIONS) in told
+    assert max(MODERN_PROTOCOL_VERSIONS) in told
+    assert set(told) <= {*HANDSHAKE_PROTOCOL_VERSIONS, *MODERN_PROTOCOL_VERSIONS}
