@@ -234,3 +234,8 @@ def test_lists_and_guides_may_be_kept_for_an_hour() -> None:
         return [(result.ttl_ms, result.cache_scope) for result in kept]
 
     assert visited(hints, ERAS[1])[0] == [(3_600_000, "public")] * 5
+
+
+def test_no_argument_is_told_in_a_header_too() -> None:
+    """So that the SDK is spared looking for one in each call."""
+    assert "x-mcp-header" not in str([tool.input_schema for tool in listed_tools()])
