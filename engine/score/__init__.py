@@ -17,7 +17,7 @@ from engine.score.model import (
     Timeline,
     Voice,
 )
-from engine.score.parser import parse
+from engine.score.parser import parse, word_faults
 from engine.score.place import LONGEST_SECONDS
 from engine.score.repeats import unroll
 from engine.score.timing import timeline
@@ -51,5 +51,6 @@ __all__ = [
     "transpose",
     "unroll",
     "validate",
+    "word_faults",
     "write",
 ]

@@ -38,25 +38,48 @@ def split_words(text: str) -> list[str]:
     return items
 
 
-def align(voice: DraftVoice, text: str, place: Place) -> None:
-    """Put the words of a `w:` field under the notes of the voice's last line of music, as its next verse."""
+def align(voice: DraftVoice, text: str, place: Place) -> str:
+    """Put the words of a `w:` field under the notes of the voice's last line of music, as its next verse.
+
+    Gives a sentence where these are more or fewer than the notes, else nothing.
+    """
     if voice.verse >= MAX_VERSES:
         raise place.fault(f"Write at most {MAX_VERSES} verses under a line.")
     slots = iter(voice.line)
     verse = voice.verse
     voice.verse += 1
-    for item in split_words(text):
+    items = split_words(text)
+    surplus = ""
+    for item in items:
         if item == "|":
             next((slot for slot in slots if slot is None), None)
             continue
         note = next((slot for slot in slots if slot is not None and slot.pitches), None)
         if note is None:
-            break
+            surplus = "" if item in ("*", HOLD) else item
+            if surplus:
+                break
+            continue
         note.syllables.extend([""] * (verse - len(note.syllables)))
         note.syllables.append("" if item == "*" else item)
     for slot in voice.line:
         if slot is not None and slot.pitches:
             slot.syllables.extend([""] * (verse + 1 - len(slot.syllables)))
+    bare = sum(1 for slot in slots if slot is not None and slot.pitches)
+    return _miscount(sum(item != "|" for item in items), bare, surplus)
+
+
+def _miscount(syllables: int, bare: int, surplus: str) -> str:
+    """What is wrong with so many syllables, where `bare` notes are left at the end, or `surplus` has none any more."""
+    if surplus:
+        return f"There are more syllables than notes in this line: none is left for “{surplus.removesuffix('-')}”."
+    if bare and syllables:
+        left = "1 note is" if bare == 1 else f"{bare} notes are"
+        return (
+            f"There are fewer syllables than notes in this line: {left} left at its end, so words may stand under "
+            f"wrong notes. Write _ where a syllable is held, * where a note has none."
+        )
+    return ""
 
 
 def verse_of(lyric: str, verse: int) -> str:

@@ -10,6 +10,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from engine.control import Check, unchecked
+from engine.errors import ScoreError
 from engine.score.clock import clock_of
 from engine.score.draft import DraftVoice
 from engine.score.fields import FREE_METER, VoiceField, read_meter, read_tempo, read_unit, read_voice
@@ -33,11 +34,20 @@ def parse(text: str, check: Check = unchecked) -> Score:
     The bounds of `place` are kept: such as 2,000 bars, 20,000 notes and 20 minutes, repeats played out. `check` is
     called for every line, token and bar and stops the work by raising.
     """
+    return _read(text, check).finish()
+
+
+def word_faults(text: str, check: Check = unchecked) -> tuple[ScoreError, ...]:
+    """Where `w:` lines have more or fewer syllables than their notes, which `parse` lets pass; raises as it does."""
+    return tuple(_read(text, check).word_faults)
+
+
+def _read(text: str, check: Check) -> "_Body":
     header = read_header(tune_lines(text), check)
     body = _Body(header, check)
     for line in header.body:
         body.take(line)
-    return body.finish()
+    return body
 
 
 class _Body:
@@ -45,6 +55,7 @@ class _Body:
 
     def __init__(self, header: Header, check: Check) -> None:
         self._header = header
+        self.word_faults: list[ScoreError] = []
         self._check = check
         self._voices: dict[str, DraftVoice] = {}
         self._music = Music()
@@ -86,7 +97,8 @@ class _Body:
             self._leave_voice()
             self._voice = self._voice_named(read_voice(text, place), place)
         elif name == "w":
-            align(self._current(), text, place)
+            if miscount := align(self._current(), text, place):
+                self.word_faults.append(place.fault(miscount))
         elif name == "P":
             self._start_section(short(text, place))
         elif name == "K":

@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from engine.errors import ScoreError
-from engine.score import Score, Section, parse, write
+from engine.score import Score, Section, parse, word_faults, write
 from engine.score.place import MAX_TEXT
 from tests.engine.score.tunes import EXAMPLE, abc_texts, heard, read, tune
 
@@ -272,3 +272,25 @@ def test_long_line_takes_time_by_its_length(body: str) -> None:
 
     assert time.process_time() - start < 3
     assert isinstance(result, Score) or result.line >= 1
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ("one two three", ("none is left for “three”",)),
+        ("on-ly-one", ("none is left for “one”",)),
+        ("one", ("1 note is left at its end",)),
+        ("one two", ()),
+        ("one _", ()),
+        ("one * * *", ()),
+        ("|two", ()),
+        ("", ()),
+    ],
+)
+def test_words_that_do_not_fit_their_notes_are_told_with_their_line(
+    words: str, told: tuple[str, ...]
+) -> None:
+    faults = word_faults(f"X:1\nM:4/4\nL:1/4\nK:C\nC2 z2|D4|\nw: {words}\n")
+    assert len(faults) == len(told)
+    assert all(said in str(fault) for said, fault in zip(told, faults, strict=True))
+    assert all(fault.line == 6 for fault in faults)

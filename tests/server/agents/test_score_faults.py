@@ -19,6 +19,9 @@ HEAD = "X:1\nM:4/4\nL:1/8\nQ:1/4=92\nV: Vocal\nV: Ins\nK:G\n"
         (f"{HEAD}V: Vocal\nG8|A4|\nV: Ins\nZ2|\n", "Fill bar 2 of Vocal to 1 of a whole note; it has 1/2."),
         (f"{HEAD}V: Vocal\nG8|A8|\nV: Ins\nZ|\n", "Give both voices the same number of bars"),
         (f"{HEAD}V: Vocal\n|:G8:|\nV: Ins\nZ|\n", "Write repeated bars out"),
+        (f"{HEAD}V: Vocal\nG4 A4|\nw: one two three\nV: Ins\nZ|\n", "none is left for “three”"),
+        (f"{HEAD}V: Vocal\nG2 A2 B2 A2|\nw: one two\nV: Ins\nZ|\n", "2 notes are left at its end"),
+        (f"{HEAD}V: Vocal\nG8|A8|B8|A8|\nV: Ins\nZ3|\n", "there are 4 bars in Vocal, 3 in Ins"),
         ("X:1\nM:4/4\nL:1/8\nK:G\nG8|\n", "Write two voices"),
         ("Once upon a time", "Write the header before the music"),
     ],
@@ -29,6 +32,17 @@ def test_a_fault_is_told_with_its_place(abc: str, told: str) -> None:
     assert told in note
     assert note.endswith(")")
     assert "(line " in note
+
+
+def test_the_words_and_the_bars_are_told_of_both() -> None:
+    words, bars = score_faults(f"{HEAD}V: Vocal\nG4 A4|B8|\nw: one two three four\nV: Ins\nZ|\n")
+    assert "“four”" in words
+    assert "same number of bars" in bars
+
+
+@pytest.mark.parametrize("words", ["one * two", "one _ two", "one|two", "on-ly one"])
+def test_notes_that_are_meant_to_have_no_words_are_no_fault(words: str) -> None:
+    assert score_faults(f"{HEAD}V: Vocal\nG4 z2 A2|B8|\nw: {words}\nV: Ins\nZ2|\n") == ()
 
 
 @pytest.mark.parametrize("abc", ["", " \n", *fenced_blocks(guide_text("score"), "abc")])
