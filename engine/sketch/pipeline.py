@@ -16,6 +16,7 @@ from engine.sketch.notes import RATE_HZ
 from engine.sketch.performance import SINGING, Performance, Voice, perform
 from engine.sketch.sampler import LONGEST_SECONDS, PHASE, TAIL_SECONDS, Sampler, sounding_seconds
 from engine.sketch.style import read_style
+from engine.sketch.unheard import unheard
 from engine.sketch.voice import Singer, SungNetwork
 from engine.song_model import Expected, Latents, Plan, Track
 from engine.speech.phonemes import Phonemiser
@@ -210,7 +211,9 @@ def _composed_seconds(request: SongRequest) -> float:
 
 
 def _unsung(request: SongRequest, check: Check) -> tuple[str, ...]:
-    """A sentence on the lines that a composed song leaves out because of its duration; nothing where all are sung."""
+    """A sentence on the words that are not sung, because of style, score or duration; nothing where all are."""
+    if told := unheard(request.style, request.lyrics, request.abc):
+        return (told,)
     if request.abc.strip():
         return ()
     missing, lines, seconds = left_out(request.style, request.lyrics, _composed_seconds(request), check)

@@ -100,6 +100,11 @@ def read_style(style: str) -> Style:
     )
 
 
+def unsung_tag(style: str) -> str:
+    """The first tag that says that nobody sings; empty where none does."""
+    return next((tag for tag in _tags(style)[1] if tag in INSTRUMENTAL_WORDS), "")
+
+
 def genres_named(style: str) -> tuple[str, ...]:
     """The genres that the tags name, each once, the one that decides first."""
     named = [_genre([_without_instruments(tag)]) for tag in _tags(style)[1]]
