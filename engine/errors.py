@@ -39,7 +39,7 @@ class ScoreError(EngineError):
     """A score cannot be read; `line` and `column` count from 1."""
 
     def __init__(self, message: str, line: int, column: int) -> None:
-        super().__init__(f"{message} (line {line}, column {column})")
+        super().__init__(f"{message.removesuffix('.')} (line {line}, column {column}).")
         self.line = line
         self.column = column
 

@@ -43,12 +43,21 @@ def _check_bar(voice: Voice, index: int, bar: Bar, meter: tuple[int, int]) -> No
         raise _fault_at(bar, f"Write repeated bars out; {where} has a repeat sign.")
     full = Fraction(*meter)
     if bar.duration != full:
-        raise _fault_at(bar, f"Fill {where} to {full} of a whole note; it has {bar.duration}.")
+        raise _fault_at(bar, _miscounted(where, bar.duration, meter))
     for note in bar.notes:
         if any(not 0 <= pitch.midi <= 127 for pitch in (*note.pitches, *note.grace)):
             raise ScoreError(
                 f"Move the note in {where} into the range of MIDI.", note.line or 1, note.column or 1
             )
+
+
+def _miscounted(where: str, duration: Fraction, meter: tuple[int, int]) -> str:
+    beats = duration * meter[1]
+    counted = f"{beats}/{meter[1]}" if beats.denominator == 1 else f"{duration}"
+    fits = f"{counted} where {meter[0]}/{meter[1]} fit"
+    if duration > Fraction(*meter):
+        return f"Shorten {where}, which is too long: {fits}."
+    return f"Fill {where}, which is too short, if only with a rest: {fits}."
 
 
 def _fault_at(bar: Bar, message: str) -> ScoreError:

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
+from engine.errors import ScoreError
 from engine.score.place import Place
 
 
@@ -77,10 +78,20 @@ def tokens(text: str, start: Place) -> Iterator[Token]:
         match = _TOKEN.match(text, position)
         place = start.after(position)
         if match is None or match.lastgroup is None:
-            raise place.fault(_UNCLOSED.get(text[position], f"Remove the character {text[position]!r}."))
+            raise _unread(text, position, start)
         if match.lastgroup == TokenKind.CHORD_OPEN and re.match(
             r"\[[A-Za-z]:", text[position : position + 3]
         ):
             raise place.fault("Close the inline field with ].")
         yield Token(TokenKind(match.lastgroup), match[0], place)
         position = match.end()
+
+
+def _unread(text: str, position: int, start: Place) -> ScoreError:
+    """The fault where no token begins; a length there belongs to the letter before it, which then is no note."""
+    letter = re.search(r"[H-WYh-w](?=[',0-9/]+$)", text[: position + 1])
+    if letter:
+        notes = "write C D E F G A B or c d e f g a b"
+        return start.after(letter.start()).fault(f"{letter[0]!r} is no note; {notes}.")
+    remedy = _UNCLOSED.get(text[position], f"Remove the character {text[position]!r}.")
+    return start.after(position).fault(remedy)

@@ -192,7 +192,7 @@ def test_the_field_at_fault_is_named() -> None:
 def test_a_score_is_blamed_at_line_and_column() -> None:
     error = engine.ScoreError("A bar is too long", 7, 12)
     assert error_body(error)[2] == {
-        "error": "A bar is too long (line 7, column 12)",
+        "error": "A bar is too long (line 7, column 12).",
         "code": "invalid_score",
         "field": "abc",
         "line": 7,

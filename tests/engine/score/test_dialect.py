@@ -35,7 +35,7 @@ def test_random_scores_are_in_the_dialect(score: Score) -> None:
             HEAD + "V: Vocal\nC16|C8D4|\nV: Ins\nZ2|\n",
             10,
             5,
-            "bar 2 of Vocal to 1 of a whole note; it has 3/4",
+            "Fill bar 2 of Vocal, which is too short, if only with a rest: 3/4 where 4/4 fit",
         ),
         (HEAD + "V: Vocal\nC16|\nV: Ins\nC8D16|\n", 12, 1, "bar 1 of Ins"),
         (HEAD + "V: Vocal\n|:C16:|\nV: Ins\nZ|\n", 10, 3, "repeat sign"),
@@ -52,7 +52,7 @@ def test_fault_in_the_dialect_is_found_at_its_place(text: str, line: int, column
 def test_changed_meter_is_the_measure_of_its_bars() -> None:
     validate(parse(HEAD + "V: Vocal\nC16|[M:3/4]C12|\nV: Ins\nZ2|\n"))
 
-    with pytest.raises(ScoreError, match="bar 3 of Vocal to 3/4"):
+    with pytest.raises(ScoreError, match="bar 3 of Vocal, which is too long: 4/4 where 3/4 fit"):
         validate(parse(HEAD + "V: Vocal\nC16|[M:3/4]C12|C16|\nV: Ins\nZ3|\n"))
 
 
@@ -65,7 +65,7 @@ def test_score_without_bars_is_a_fault(score: Score) -> None:
 
 
 def test_bar_without_notes_is_a_fault() -> None:
-    with pytest.raises(ScoreError, match="it has 0"):
+    with pytest.raises(ScoreError, match="0/4 where 4/4 fit"):
         validate(Score((Voice("Vocal", (Bar(),)), Voice("Ins", (Bar(),)))))
 
 

@@ -111,6 +111,10 @@ def test_tokens_know_their_column() -> None:
         ("\x00", 1, r"Remove the character '\\x00'"),
         ("!a", 1, "Remove the character '!'"),
         ("7", 1, "Remove the character '7'"),
+        ("C H8 D", 3, "'H' is no note; write C D E F G A B or c d e f g a b"),
+        ("Q,,2", 1, "'Q' is no note"),
+        ("C h/", 3, "'h' is no note"),
+        ("H 8", 3, "Remove the character '8'"),
     ],
 )
 def test_what_begins_no_token_is_a_fault(text: str, column: int, message: str) -> None:

@@ -12,7 +12,7 @@ def test_fault_names_line_and_column() -> None:
     fault = Place(3, 7).after(2).fault("Close it.")
 
     assert (fault.line, fault.column) == (3, 9)
-    assert str(fault) == "Close it. (line 3, column 9)"
+    assert str(fault) == "Close it (line 3, column 9)."
 
 
 @pytest.mark.parametrize("digits", ["", "0", "-", "65", "9" * 17, "9" * 5000, "²", "1_0"])

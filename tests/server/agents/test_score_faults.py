@@ -15,8 +15,11 @@ HEAD = "X:1\nM:4/4\nL:1/8\nQ:1/4=92\nV: Vocal\nV: Ins\nK:G\n"
 @pytest.mark.parametrize(
     ("abc", "told"),
     [
-        (f"{HEAD}V: Vocal\nG8|A9|\nV: Ins\nZ2|\n", "Fill bar 2 of Vocal to 1 of a whole note; it has 9/8."),
-        (f"{HEAD}V: Vocal\nG8|A4|\nV: Ins\nZ2|\n", "Fill bar 2 of Vocal to 1 of a whole note; it has 1/2."),
+        (
+            f"{HEAD}V: Vocal\nG8|A9|\nV: Ins\nZ2|\n",
+            "Shorten bar 2 of Vocal, which is too long: 9/8 where 4/4 fit",
+        ),
+        (f"{HEAD}V: Vocal\nG8|A4|\nV: Ins\nZ2|\n", "too short, if only with a rest: 2/4 where 4/4 fit"),
         (f"{HEAD}V: Vocal\nG8|A8|\nV: Ins\nZ|\n", "Give both voices the same number of bars"),
         (f"{HEAD}V: Vocal\n|:G8:|\nV: Ins\nZ|\n", "Write repeated bars out"),
         (f"{HEAD}V: Vocal\nG4 A4|\nw: one two three\nV: Ins\nZ|\n", "none is left for “three”"),
@@ -30,7 +33,7 @@ def test_a_fault_is_told_with_its_place(abc: str, told: str) -> None:
     (note,) = score_faults(abc)
     assert note.startswith("The score is taken as it stands; look at one place in it: ")
     assert told in note
-    assert note.endswith(")")
+    assert note.endswith(").")
     assert "(line " in note
 
 
