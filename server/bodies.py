@@ -4,6 +4,7 @@ import json
 import math
 import re
 from collections import Counter
+from collections.abc import Callable
 from contextlib import ExitStack, aclosing
 from typing import Final, NoReturn
 
@@ -21,6 +22,7 @@ MAX_CONTAINERS: Final = 50_000
 MAX_VALUES: Final = 200_000
 # The parser holds the interpreter but where an object ends, in `_object`: so many names in a row take some 10 ms.
 MAX_VALUES_IN_A_ROW: Final = 20_000
+MAX_DIGITS: Final = 20  # of a whole number in a message: 2^63 has 19, and a sign
 _MARKS: Final = b',[{}"'
 _NO_MARKS: Final = bytes(set(range(256)) - set(_MARKS))
 _JSON_TYPE: Final = re.compile(r"application/(?:json|[\w.!#$&^-]+\+json)", re.ASCII | re.IGNORECASE)
@@ -45,14 +47,15 @@ async def read_json_object(
 def parse_message(body: bytes, most_values: int) -> dict[str, JSON]:
     """As `parse_object`, of a body that has few values, whose like others may read on the event loop after this.
 
-    Raises InvalidJson where names, strings, lists, objects or other values are more than `most_values`.
+    Raises InvalidJson where names, strings, lists, objects or other values are more than `most_values`, or a whole
+    number is longer than any that is asked for.
     """
     if len(body.translate(None, _NO_MARKS)) > most_values:
         unescaped = body.replace(rb"\\", b"").replace(rb"\"", b"").translate(None, _NO_MARKS)
         _check_number(unescaped.count(b'"') // 2, most_values, "names and strings")
         marks = b"".join(unescaped.split(b'"')[::2])
         _check_number(len(marks) - marks.count(b"}"), most_values, "values")
-    return parse_object(body)
+    return parse_object(body, _short_whole)
 
 
 def check_json_type(content_type: str) -> None:
@@ -94,8 +97,8 @@ async def read_bounded(request: Request, limit: int, limits: Limits) -> bytes:
     return b"".join(chunks)
 
 
-def parse_object(body: bytes) -> dict[str, JSON]:
-    """The JSON object in `body` (UTF-8). Raises InvalidJson.
+def parse_object(body: bytes, whole: Callable[[str], int] = int) -> dict[str, JSON]:
+    """The JSON object in `body` (UTF-8), whose whole numbers `whole` makes of their digits. Raises InvalidJson.
 
     Stricter than Python's own reader: a name twice, NaN, numbers beyond a float and halves of surrogate pairs are
     refused, since whoever reads the value later would stumble over them.
@@ -108,7 +111,11 @@ def parse_object(body: bytes) -> dict[str, JSON]:
         raise InvalidJson("it is not UTF-8 text", line, column) from None
     try:
         value: object = json.loads(
-            text, object_pairs_hook=_object, parse_float=_finite, parse_constant=_no_constant
+            text,
+            object_pairs_hook=_object,
+            parse_float=_finite,
+            parse_int=whole,
+            parse_constant=_no_constant,
         )
         if _SURROGATE.search(body):
             json.dumps(value, ensure_ascii=False).encode()
@@ -161,6 +168,13 @@ def _object(pairs: list[tuple[str, JSON]]) -> dict[str, JSON]:
         twice = next(name for name, times in Counter(name for name, _ in pairs).items() if times > 1)
         raise ValueError(f"the name {twice[:40]!a} stands twice in one object")
     return found
+
+
+def _short_whole(digits: str) -> int:
+    # Thousands of digits take the square of their number to be read.
+    if len(digits) > MAX_DIGITS:
+        raise ValueError("a whole number is too long")
+    return int(digits)
 
 
 def _finite(digits: str) -> float:

@@ -66,11 +66,11 @@ def prompt_text(name: str, arguments: Mapping[str, str]) -> str:
     """What the agent is asked, as a message of the person's. Raises UnsuitablePrompt."""
     card = next((card for card in PROMPTS if card.name == name), None)
     if card is None:
-        raise UnsuitablePrompt(f"There is no prompt {name!r}; there is {PROMPTS[0].name}.")
+        raise UnsuitablePrompt(f"There is no prompt {name[:80]!r}; there is {PROMPTS[0].name}.")
     known = {argument.name for argument in card.arguments}
     unknown = sorted(arguments.keys() - known)
     if unknown:
-        raise UnsuitablePrompt(f"The prompt {name} has no argument {unknown[0]!r}; leave it out.")
+        raise UnsuitablePrompt(f"The prompt {name} has no argument {unknown[0][:80]!r}; leave it out.")
     if not arguments.get("topic", "").strip():
         raise UnsuitablePrompt(f"Send the argument topic with the prompt {name}: what the song is about.")
     return _write_song(**{argument: text.strip() for argument, text in arguments.items()})

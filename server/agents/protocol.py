@@ -217,11 +217,7 @@ class _Answers:
         text = self._guides.get(params.uri)
         if text is None:
             known = ", ".join(self._guides)
-            raise MCPError(
-                INVALID_PARAMS,
-                f"There is no resource {params.uri[:200]!r}; there are {known}.",
-                {"uri": params.uri},
-            )
+            raise MCPError(INVALID_PARAMS, f"There is no resource {params.uri[:200]!r}; there are {known}.")
         contents = TextResourceContents(uri=params.uri, mime_type=GUIDE_TYPE, text=text)
         return ReadResourceResult(contents=[contents])
 

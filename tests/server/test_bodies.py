@@ -1,5 +1,6 @@
 import asyncio
 import json
+import re
 import threading
 from collections.abc import Sequence
 from contextlib import ExitStack, suppress
@@ -218,6 +219,8 @@ def test_a_message_of_few_values_is_read_and_one_of_many_is_not(
     found = parsed(body, most)
     if found is None:
         assert number_of(value) > most
+    elif found.keys() == {"refused"} and "whole number is too long" in str(found["refused"]):
+        assert re.search(rb"[-0-9]{21}", body)
     else:
         assert found == value
         assert number_of(value) <= 2 * most + 1
@@ -245,3 +248,12 @@ def test_what_is_no_json_is_refused_as_ever() -> None:
     for body in (b"", b"{", b"[]", b'{"a": NaN}', b'"' * 3, b"\xff" * 9):
         with pytest.raises(InvalidJson, match=r"not a JSON object"):
             parse_message(body, 100)
+
+
+def test_long_whole_numbers_of_a_message_are_not_read() -> None:
+    """Reading one takes the square of its length, for whoever parses the message next as well."""
+    longest = b"-9223372036854775808"
+    assert parse_message(b'{"id": %s}' % longest, 100) == {"id": -(2**63)}
+    with pytest.raises(InvalidJson, match="a whole number is too long"):
+        parse_message(b'{"id": %s}' % (b"9" * 21), 100)
+    assert parse_object(b'{"id": %s}' % (b"9" * 21)) == {"id": int("9" * 21)}

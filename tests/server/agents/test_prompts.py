@@ -72,3 +72,10 @@ def test_an_empty_word_is_completed_by_what_is_known_best() -> None:
 @pytest.mark.parametrize("genre", [genre.name for genre in GENRES])
 def test_a_genre_that_is_offered_is_one_that_is_understood(genre: str) -> None:
     assert read_style(genre).genre.name == genre
+
+
+def test_what_is_told_back_of_a_long_name_is_short() -> None:
+    for name, arguments in (("n" * 500_000, {}), ("write_song", {"a" * 500_000: "x"})):
+        with pytest.raises(UnsuitablePrompt) as raised:
+            prompt_text(name, arguments)
+        assert len(str(raised.value)) < 300
