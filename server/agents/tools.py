@@ -50,7 +50,8 @@ Example: {{"style": "folk, warm, 92 BPM, acoustic guitar, female voice", "lyrics
 quay\\nThe boats come home tonight\\n\\n[Chorus]\\nCarry me over the water\\nCarry me home again", "title": "Harbour Lamps"}}
 
 Write lyrics as short lines of four to eight syllables, with [Verse], [Chorus], [Bridge] or the like alone on a line \
-before each section, and nothing in them that is not sung. Their length decides the song's, about 5 seconds a line. For an \
+before each section, and nothing in them that is not sung. Their length decides the song's, about 5 seconds a line, \
+plus some 10 for intro and ending. For an \
 instrumental leave lyrics out and put instrumental into the style. For another tune with the same words call again with \
 another lm_seed. writing_guide tells all that style and lyrics may say; to change single notes or words, begin with \
 plan_score.""",
@@ -106,8 +107,8 @@ answer, with a link to the file, good for one hour without a key.
 
 Example: {"job_id": "3f9c0a12b4d5e6f7", "format": "srt", "language": "en"}
 
-format: text (the default), json with the time of each word, or srt or vtt for subtitles. Names that may be misheard can \
-be given in prompt.""",
+format: text (the default), json with the time of each word, or srt or vtt for subtitles. For a song send its lyrics as \
+prompt; else names that may be misheard. A file that you have is sent to POST /mcp/transcribe, where you can upload.""",
     ),
     ToolCard(
         "job_status",
@@ -177,7 +178,8 @@ Gives a short guide with examples. Read the one that you need before your first 
 
 Example: {"topic": "score"}
 
-The same guides are resources of this server (yue2://guide/…). Answers at once and changes nothing.""",
+They are also resources: yue2://guide/lyrics, yue2://guide/style-vocabulary, yue2://guide/score-dialect. Answers at once \
+and changes nothing.""",
         read_only=True,
         idempotent=True,
     ),

@@ -270,3 +270,11 @@ def test_the_ranges_of_voices_are_those_the_composer_keeps_to() -> None:
         pitches = [bar.notes[0].pitches[0] for bar in bars]
         steps = tuple("CDEFGAB".index(pitch.step) + 7 * pitch.octave for pitch in pitches)
         assert steps == RANGES[register]
+
+
+def test_all_tempos_of_a_score_are_said_to_be_changed_together() -> None:
+    assert "`Q:1/4=92`, and every `[Q:…]` inside" in SCORE
+
+
+def test_a_songs_lyrics_are_said_to_help_its_transcript() -> None:
+    assert "its lyrics as `prompt`" in LYRICS

@@ -10,6 +10,7 @@ from engine.sketch.compose import left_out
 from engine.speech_request import read_speech
 from engine.transcription_request import read_transcription
 from server.agents.arguments import INPUTS, input_schema, read_arguments
+from server.agents.guides import GUIDES
 from server.agents.tools import INSTRUCTIONS, TOOLS, ToolCard
 from server.errors import ANSWERS
 from server.limits import AGENT_JOBS, MAX_WAIT_SECONDS
@@ -104,3 +105,16 @@ def test_the_instructions_name_only_what_there_is_and_the_real_numbers() -> None
 def test_the_codes_that_are_named_are_answered() -> None:
     codes = {answer.code for answer in ANSWERS.values()}
     assert codes >= CODES
+
+
+def test_the_guides_are_named_by_their_addresses() -> None:
+    assert all(guide.uri in card("writing_guide").description for guide in GUIDES)
+
+
+def test_how_a_song_and_a_file_are_written_down_is_told() -> None:
+    assert "lyrics as prompt" in card("transcribe").description
+    assert "POST /mcp/transcribe" in card("transcribe").description
+
+
+def test_intro_and_ending_count_in_the_length_that_is_told() -> None:
+    assert "about 5 seconds a line, plus some 10" in card("create_song").description
