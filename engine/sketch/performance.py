@@ -93,7 +93,8 @@ def perform(
             vocal, words = Vocal(sung.samples, frozenset(sung.notes)), sung.words
         control.report(SINGING, 1.0)
     samples = sampler.render(played, style, seed, control, limit_seconds=limit_seconds, vocal=vocal)
-    remarks = tuple(filter(None, [remark(asked.unsung, missing_scripts(" ".join(asked.unsung)))]))
+    unread = missing_scripts(" ".join(asked.unsung))
+    remarks = tuple(filter(None, [remark(asked.unsung, unread, asked.lines_played)]))
     if vocal is None:
         return Performance(samples, remarks=remarks)
     return Performance(

@@ -18,6 +18,7 @@ class Singable:
 
     notes: tuple[TimedNote, ...]
     unsung: tuple[str, ...] = ()
+    lines_played: int = 0  # lines of words that nobody sings
 
 
 def singable(timeline: Timeline, can_sing: Callable[[str], bool]) -> Singable:
@@ -27,25 +28,25 @@ def singable(timeline: Timeline, can_sing: Callable[[str], bool]) -> Singable:
     """
     notes: list[TimedNote] = []
     unsung: dict[str, None] = {}
+    lines_played = 0
     for line in _lines(_melody(timeline)):
         words = [word for word in _words(line) if any(map(str.isalnum, word))]
         strange = [word for word in words if not can_sing(word)]
         unsung |= dict.fromkeys(strange)
+        lines_played += bool(strange)
         notes += line if words and not strange else []
-    return Singable(tuple(notes), tuple(unsung))
+    return Singable(tuple(notes), tuple(unsung), lines_played)
 
 
-def remark(unsung: Sequence[str], scripts: Sequence[str]) -> str:
+def remark(unsung: Sequence[str], scripts: Sequence[str], lines_played: int) -> str:
     """A sentence that says which words are played, by the names of their scripts; empty where all are sung."""
     if not unsung:
         return ""
     unread = " or ".join(filter(None, [", ".join(scripts[:-1]), *scripts[-1:]])) or "all of the words"
     named = ", ".join(f"“{word}”" for word in unsung[:_MOST_NAMED])
     rest = f" and {len(unsung) - _MOST_NAMED} more" if len(unsung) > _MOST_NAMED else ""
-    return (
-        f"The voice sings English and does not read {unread}: "
-        f"the whole lines with {named}{rest} are played on an instrument."
-    )
+    played = f"line with {named}{rest} is" if lines_played == 1 else f"lines with {named}{rest} are"
+    return f"The voice sings English and does not read {unread}: the whole {played} played on an instrument."
 
 
 def _melody(timeline: Timeline) -> list[TimedNote]:

@@ -28,17 +28,19 @@ def test_a_line_with_a_word_in_a_strange_script_is_played_as_a_whole() -> None:
     found = singable(score, str.isascii)
     assert [one.lyric for one in found.notes] == ["hel-", "lo"]
     assert found.unsung == ("東", "京")
-    said = remark(found.unsung, ["Chinese characters"])
+    assert found.lines_played == 1
+    assert "the whole line with “東”, “京” is played" in remark(found.unsung, ["Chinese characters"], 1)
+    said = remark(found.unsung, ["Chinese characters"], 2)
     assert "does not read Chinese characters: the whole lines" in said
     assert "“東”, “京” are played" in said
-    assert remark((), ()) == ""
-    assert "and 2 more" in remark("abcde", ())
+    assert remark((), (), 0) == ""
+    assert "and 2 more" in remark("abcde", (), 2)
 
 
 def test_all_scripts_that_are_not_read_are_named() -> None:
-    assert "does not read Cyrillic or Greek:" in remark(["да", "ναι"], ["Cyrillic", "Greek"])
-    assert "does not read Thai, Cyrillic or Greek:" in remark(["да"], ["Thai", "Cyrillic", "Greek"])
-    assert "does not read all of the words:" in remark(["?"], [])
+    assert "does not read Cyrillic or Greek:" in remark(["да", "ναι"], ["Cyrillic", "Greek"], 1)
+    assert "does not read Thai, Cyrillic or Greek:" in remark(["да"], ["Thai", "Cyrillic", "Greek"], 1)
+    assert "does not read all of the words:" in remark(["?"], [], 1)
 
 
 def test_signs_do_not_keep_a_line_from_being_sung() -> None:
