@@ -18,15 +18,13 @@ def unheard(style: str, lyrics: str, abc: str) -> str:
     if not abc.strip() or tag:
         return ""
     if asked and not written:
-        return "Nobody sings, since the score has no words: write the lyrics below its notes, as w: lines."
+        return "The band sings only what stands below the notes as w: lines, and this score has none: an instrument plays."
     missing = [word for word in asked if word not in written]
     if not missing or _is_shortened(abc, "".join(asked)):
         return ""
     named = ", ".join(f"“{word}”" for word in missing[:_MOST_NAMED])
     rest = f" and {len(missing) - _MOST_NAMED} more" if len(missing) > _MOST_NAMED else ""
-    return (
-        f"The words sung are the score's w: lines, which lack {named}{rest} of the lyrics: change them there."
-    )
+    return f"The band sings the score's w: lines, which lack {named}{rest} of the lyrics: change them there."
 
 
 def _words(lyrics: str) -> tuple[str, ...]:

@@ -19,7 +19,7 @@ LYRICS = "[Verse]\nCarry me home"
     [
         ("instrumental, folk", LYRICS, "", "the style says “instrumental”"),
         ("folk, no vocals", "", WORDED, "the style says “no vocals”"),
-        ("folk", LYRICS, f"{HEAD}CDEF|\n", "the score has no words"),
+        ("folk", LYRICS, f"{HEAD}CDEF|\n", "this score has none"),
         ("folk", "[Verse]\nCarry the moon", WORDED, "lack “the”, “moon” of the lyrics"),
         ("folk", "Silver moon over Japan tonight", WORDED, "“silver”, “moon”, “over” and 2 more"),
     ],
