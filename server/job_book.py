@@ -59,6 +59,10 @@ class JobBook:
             )
         return entry
 
+    def seconds_left(self, entry: Entry) -> float:
+        """How long a stored result will still be there."""
+        return max(0.0, (entry.expires_at or 0.0) - self._clock())
+
     def lease(self, job_id: str, owner: str) -> Lease:
         """Pin the owner's finished result. Raises UnknownEntry, EntryExpired, NotStored."""
         self.entry(job_id, owner)

@@ -10,7 +10,7 @@ from engine.catalogue import YUE2, Catalogue
 from server.agents.answer import ToolAnswer
 from server.agents.arguments import TRANSCRIPT_FORMATS
 from server.agents.artifacts import ARTIFACT_SECONDS
-from server.agents.states import size_of
+from server.agents.states import in_about, size_of
 from server.errors import RETRY_AFTER_SECONDS
 from server.status import StatusBoard
 from storage.entry import JSON
@@ -145,9 +145,8 @@ def _busy(queue: Mapping[str, JSON], agents: Mapping[str, JSON], free: int, back
     )
     if queue["accepting"] and free and not agents["full"]:
         yield (
-            f"{free} more {'job' if free == 1 else 'jobs'} can be begun now; the first would start in about {backlog:.0f} seconds."
-            if backlog >= 1
-            else f"{free} more {'job' if free == 1 else 'jobs'} can be begun now; the first would start at once."
+            f"{free} more {'job' if free == 1 else 'jobs'} can be begun now; the first would start "
+            f"{in_about(backlog) if queue['pending'] else 'at once'}."
         )
     elif agents["full"]:
         yield "There is no room for another result until the oldest expires, so no job is taken now."

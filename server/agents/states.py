@@ -45,14 +45,22 @@ def moment(seconds: float) -> str:
     return datetime.fromtimestamp(math.floor(seconds), UTC).isoformat().replace("+00:00", "Z")
 
 
+def in_about(seconds: float) -> str:
+    """When something is to be expected, in words that go on a sentence."""
+    whole = math.ceil(seconds)
+    if whole <= 0:
+        return "within moments"
+    return f"in about {whole} {'second' if whole == 1 else 'seconds'}"
+
+
 def size_of(count: int) -> str:
-    """A number of bytes, in the unit that suits it."""
+    """A number of bytes, in the binary unit that suits it."""
     size = float(count)
-    for unit in ("bytes", "kB", "MB"):
+    for unit in ("bytes", "KiB", "MiB"):
         if size < 999.5:  # above it three digits would be written as a power
             return f"{size:.3g} {unit}"
-        size /= 1000
-    return f"{size:.3g} GB"
+        size /= 1024
+    return f"{size:.3g} GiB"
 
 
 def begun_sentence(told: Mapping[str, JSON]) -> str:
@@ -64,14 +72,15 @@ def begun_sentence(told: Mapping[str, JSON]) -> str:
 
 
 def pending_sentence(told: Mapping[str, JSON]) -> str:
-    """Of a job that waits or is being made."""
+    """Of a job that waits or is being made. Its notes were told when it was begun, unless that call is this one."""
     if told["state"] == "queued":
         doing = f"waits as number {told['queue_position']} in the queue"
     else:
         phase, progress = told["phase"] or "beginning", told["progress"]
         done = progress if isinstance(progress, int | float) else 0.0
         doing = f"is being made ({phase}, {math.floor(100 * done)} % done)"
-    return f'Job "{told["job_id"]}" {doing}{_left(told)}. {_wait_for(told)}{_noted(told)}'
+    noted = _noted(told) if "replayed" in told else ""
+    return f'Job "{told["job_id"]}" {doing}{_left(told)}. {_wait_for(told)}{noted}'
 
 
 def unmade_sentence(told: Mapping[str, JSON]) -> str:
@@ -85,15 +94,15 @@ def unmade_sentence(told: Mapping[str, JSON]) -> str:
     )
 
 
-def complete_sentence(told: Mapping[str, JSON], link: Link, *, is_shown: bool) -> str:
-    """Of a job whose file has a link; `is_shown` where its text is given beside it."""
+def complete_sentence(told: Mapping[str, JSON], link: Link, seconds_left: float, *, is_shown: bool) -> str:
+    """Of a job whose file has a link for so many seconds more; `is_shown` where its text is given beside it."""
     seconds = told["seconds"]
     lasts = f", {seconds:.1f} seconds long" if isinstance(seconds, int | float) and not is_shown else ""
     shown = "The whole text follows. " if is_shown else ""
     what_next = _WHAT_NEXT.get(str(told["operation"]), "")
     return (
         f'Job "{told["job_id"]}" is complete. {shown}The file {link.name} ({link.mime_type}, {size_of(link.size_bytes)}'
-        f"{lasts}) can be downloaded without a key until {told['expires_at']}: {link.url} Give the user this link, and say "
+        f"{lasts}) can be downloaded without a key until {told['expires_at']} ({_minutes(seconds_left)}): {link.url} Give the user this link, and say "
         f"until when it works.{_noted(told)} {what_next}".rstrip()
     )
 
@@ -120,14 +129,21 @@ def cancelled_sentence(job_id: str, state: str) -> str:
 
 def _wait_for(told: Mapping[str, JSON]) -> str:
     return (
-        f'Call job_status with job_id "{told["job_id"]}" and wait_seconds {MAX_WAIT_SECONDS}, again and again until state '
-        "is complete, failed or cancelled."
+        f'Call job_status with job_id "{told["job_id"]}" and wait_seconds {MAX_WAIT_SECONDS} until state is complete, '
+        "failed or cancelled."
     )
+
+
+def _minutes(seconds: float) -> str:
+    minutes = math.floor(seconds / 60)
+    if minutes < 1:
+        return "in less than a minute"
+    return f"in {minutes} {'minute' if minutes == 1 else 'minutes'}"
 
 
 def _left(told: Mapping[str, JSON]) -> str:
     eta = told["eta_seconds"]
-    return f"; it should be done in about {math.ceil(eta)} seconds" if isinstance(eta, int | float) else ""
+    return f"; it should be done {in_about(eta)}" if isinstance(eta, int | float) else ""
 
 
 def _noted(told: Mapping[str, JSON]) -> str:

@@ -61,10 +61,13 @@ class Telling:
             "expires_at": moment(entry.expires_at or 0.0),
         }
         texts: tuple[str, ...] = ()
+        left = self._parts.book.seconds_left(entry)
         if _is_read(part):
             text = await self._parts.limits.run(lambda: self._text(job_id, visit.owner, part))
             told["text"], texts = text, (text,)
-        return ToolAnswer(told, first + complete_sentence(told, link, is_shown=bool(texts)), (link,), texts)
+        return ToolAnswer(
+            told, first + complete_sentence(told, link, left, is_shown=bool(texts)), (link,), texts
+        )
 
     def _link(self, entry: Entry, visit: Visit) -> Link:
         part = entry.parts[0]

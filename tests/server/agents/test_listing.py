@@ -74,7 +74,7 @@ def test_an_idle_server_says_that_a_job_would_start_at_once(office: Office) -> N
     told = answer.told
     assert (told["accepting"], told["free_places"], told["backlog_seconds"]) == (True, 8, 0.0)
     assert "8 more jobs can be begun now; the first would start at once." in answer.sentence
-    assert "0 of 128 files" in answer.sentence
+    assert "0 of 128 files, 0 bytes of 2 GiB are there." in answer.sentence
     assert isinstance(told["queue"], dict)
     assert isinstance(told["agents"], dict)
     assert (told["queue"]["limit"], told["agents"]["limit"]) == (12, AGENT_JOBS)
@@ -88,10 +88,25 @@ def test_a_busy_one_tells_how_long_and_how_many_and_never_whose(office: Office) 
         told = answer.told
         assert (told["accepting"], told["free_places"]) == (True, 7)
         assert isinstance(told["backlog_seconds"], float)
+        assert "at once" not in answer.sentence
         assert (
             "2 of 12 places of the queue are taken, and 1 of the 8 that agents may have." in answer.sentence
         )
         assert not any(word in str(answer) for word in (job_id, "One. Two.", "somebody"))
+
+    office.run(test)
+
+
+def test_jobs_that_are_as_good_as_done_are_still_waited_for(office: Office) -> None:
+    class Short(StatusBoard):
+        def backlog_seconds(self) -> float:
+            return 0.0
+
+    async def test() -> None:
+        await office.held()
+        parts = office.parts
+        answer = server_status(Short(parts.queue, parts.store, parts.artifacts, parts.limits))
+        assert "the first would start within moments." in answer.sentence
 
     office.run(test)
 

@@ -7,6 +7,7 @@ from server.agents.states import (
     begun_sentence,
     cancelled_sentence,
     complete_sentence,
+    in_about,
     moment,
     pending_sentence,
     size_of,
@@ -18,7 +19,7 @@ from server.agents.states import (
 from storage.entry import JSON
 
 JOB_ID = "0123456789abcdef"
-NEXT = f'Call job_status with job_id "{JOB_ID}" and wait_seconds 45, again and again until state is complete, failed or cancelled.'
+NEXT = f'Call job_status with job_id "{JOB_ID}" and wait_seconds 45 until state is complete, failed or cancelled.'
 
 
 def job(**changes: JSON) -> dict[str, JSON]:
@@ -74,6 +75,33 @@ def test_what_was_begun_says_what_to_call() -> None:
     assert sentence.endswith("Sung with seed 3.")
 
 
+def test_notes_are_told_once_while_a_job_is_unfinished() -> None:
+    told = told_of(job(status="running", notes=["Sung with seed 3."]))
+    assert "Sung with seed 3." not in pending_sentence(told)
+    assert pending_sentence(told | {"replayed": True}).endswith("Sung with seed 3.")
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [(0.0, "within moments"), (0.2, "in about 1 second"), (1.1, "in about 2 seconds")],
+)
+def test_seconds_are_counted_as_one_counts_them(seconds: float, words: str) -> None:
+    assert in_about(seconds) == words
+    assert f"it should be done {words}." in pending_sentence(told_of(job(eta_seconds=seconds)))
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [(3600.0, "in 60 minutes"), (119.0, "in 1 minute"), (59.0, "in less than a minute")],
+)
+def test_a_link_tells_how_long_it_works_also_without_a_clock(seconds: float, words: str) -> None:
+    told = told_of(job(status="done")) | {"seconds": 1.0, "expires_at": "2026-01-01T00:00:00Z"}
+    link = Link("http://x/artifacts/t/song.mp3", "song.mp3", "audio/mpeg", 1, "")
+    assert f"until 2026-01-01T00:00:00Z ({words}): http" in complete_sentence(
+        told, link, seconds, is_shown=False
+    )
+
+
 def test_what_waits_tells_its_place_and_what_is_made_how_far_it_is() -> None:
     waiting = pending_sentence(told_of(job()))
     assert "waits as number 2" in waiting
@@ -102,12 +130,12 @@ def test_what_is_complete_tells_all_of_its_file(operation: str, says: str) -> No
     told = told_of(job(status="done", operation=operation))
     told |= {"seconds": 61.25, "expires_at": "2026-01-01T00:00:00Z"}
     link = Link("http://x/artifacts/t/song.mp3", "song.mp3", "audio/mpeg", 1_234_567, "")
-    sentence = complete_sentence(told, link, is_shown=False)
+    sentence = complete_sentence(told, link, 60.0, is_shown=False)
     for part in (
         link.url,
         link.name,
         link.mime_type,
-        "1.23 MB",
+        "1.18 MiB",
         "61.2 seconds",
         "2026-01-01T00:00:00Z",
         says,
@@ -115,7 +143,7 @@ def test_what_is_complete_tells_all_of_its_file(operation: str, says: str) -> No
         assert part in sentence
     assert "follows" not in sentence
     assert not sentence.endswith(" ")
-    assert "The whole text follows." in complete_sentence(told, link, is_shown=True)
+    assert "The whole text follows." in complete_sentence(told, link, 60.0, is_shown=True)
 
 
 def test_what_no_tool_began_tells_where_it_is() -> None:
@@ -137,7 +165,7 @@ def test_times_are_whole_seconds_of_utc() -> None:
 
 @pytest.mark.parametrize(
     ("count", "told"),
-    [(0, "0 bytes"), (999, "999 bytes"), (1500, "1.5 kB"), (999_900, "1 MB"), (2 * 1024**3, "2.15 GB")],
+    [(0, "0 bytes"), (999, "999 bytes"), (1536, "1.5 KiB"), (1_048_000, "0.999 MiB"), (2 * 1024**3, "2 GiB")],
 )
 def test_sizes_have_the_unit_that_suits_them(count: int, told: str) -> None:
     assert size_of(count) == told
