@@ -51,6 +51,10 @@ class StatusBoard:
         """How long the jobs that are there now will take, all together."""
         return round(self._queue.backlog().seconds, 1)
 
+    def running_seconds(self) -> float:
+        """How long the job that is being made will still take; 0 where there is none."""
+        return round(self._queue.running().seconds, 1)
+
     def results(self) -> dict[str, JSON]:
         """What the volume holds, results and what is being staged, against its limits."""
         usage = self._store.usage()

@@ -18,6 +18,8 @@ from server.agents.telling import Telling
 from server.agents.visit import Visit
 from server.agents.waiting import Waiting
 from server.jobs.containment import outline
+from server.jobs.errors import QueueFull
+from server.status import StatusBoard
 from storage.entry import JSON
 
 Tool = Callable[[str, Arguments, Visit], Awaitable[ToolAnswer]]
@@ -52,7 +54,7 @@ class AgentDesk:
             raise UnknownTool(name)
         with Kept() as kept:
             return await tool(name, read_arguments(name, arguments), visit)
-        return _refused(name, kept.error)
+        return _refused(name, kept.error, self._board)
 
     async def _list_models(self, tool: str, arguments: Arguments, visit: Visit) -> ToolAnswer:
         return self._models
@@ -66,11 +68,11 @@ class AgentDesk:
         return ToolAnswer({"topic": topic, "text": text}, f"The guide on {topic} follows.", texts=(text,))
 
 
-def _refused(tool: str, error: Exception | None) -> ToolAnswer:
+def _refused(tool: str, error: Exception | None, board: StatusBoard) -> ToolAnswer:
     """The refusal, noted without words of the request."""
     if error is None:
         raise TypeError("A call that raised nothing was answered.")
-    answer = refused(error)
+    answer = refused(error, board.running_seconds() if isinstance(error, QueueFull) else 0.0)
     if is_internal(error):
         _log.error("The tool %s failed: %s", tool, outline(error))
     else:

@@ -9,8 +9,10 @@ from types import TracebackType
 from typing import Final, Self
 
 from engine.errors import InvalidRequest, ScoreError, UnknownModel
+from engine.transcription.languages import HOW_TO_LEARN_LANGUAGES
 from server.agents.answer import ToolAnswer
 from server.agents.errors import CallerGone
+from server.agents.states import in_about
 from server.errors import INTERNAL_CODE, RETRY_AFTER_SECONDS, IdempotencyMismatch, TooMany, answer_for
 from server.jobs.errors import GroupFull, InputsFull, QueueClosed, QueueFull
 from server.log_ring import request_id
@@ -19,6 +21,10 @@ from storage.errors import DiskFull, EntryExpired, NotStored, StoreFull, Unknown
 
 GONE_CODE: Final = "caller_gone"
 _AGAIN: Final = f"Wait at least {RETRY_AFTER_SECONDS} seconds, then call the tool again; nothing was queued."
+_ROOM: Final = "To make room, wait for one of your jobs with job_status, or cancel one with cancel_job."
+_SETTING_UP: Final = f", or {HOW_TO_LEARN_LANGUAGES}"
+_NOT_BY_AGENTS: Final = "; for other languages whoever runs the server has to give it a larger model, which nothing an agent calls can do"
+_NATIVE_AGAIN: Final = "submit the request again"  # as the HTTP API's callers are told
 
 
 class Kept:
@@ -39,10 +45,15 @@ class Kept:
         return True
 
 
-def refused(error: Exception) -> ToolAnswer:
-    """The refusal of a call that raised this; an unexpected error's own words stay out of it."""
+def refused(error: Exception, running_seconds: float = 0.0) -> ToolAnswer:
+    """The refusal of a call that raised this; an unexpected error's own words stay out of it.
+
+    `running_seconds` is how long the job that is being made will still take, 0 where there is none or nobody knows.
+    """
     row = answer_for(error)
     message = _message(error, row.code)
+    if isinstance(error, QueueFull) and running_seconds > 0:
+        message = f"{message} The job that is being made should be done {in_about(running_seconds)}."
     told: dict[str, JSON] = {
         "code": GONE_CODE if isinstance(error, CallerGone) else row.code,
         "message": message,
@@ -88,11 +99,21 @@ def _message(error: Exception, code: str) -> str:
 def _queue_full(error: Exception) -> str:
     limit = error.limit if isinstance(error, QueueFull) else 0
     if isinstance(error, GroupFull):
-        return (
-            f"The queue is full for agents ({limit} of {limit} of their jobs are unfinished). {_AGAIN} "
-            "Waiting for a job of yours with job_status, or cancelling one with cancel_job, makes room."
-        )
-    return f"The queue is full ({limit} of {limit}). {_AGAIN}"
+        return f"The queue is full for agents ({limit} of {limit} of their jobs are unfinished). {_AGAIN} {_ROOM}"
+    return f"The queue is full ({limit} of {limit}). {_AGAIN} {_ROOM}"
+
+
+def _unread(error: Exception) -> str:
+    """Of what the request says; where only another server would do, in words for somebody who cannot set it up."""
+    return f"{str(error).replace(_SETTING_UP, _NOT_BY_AGENTS)} Correct this and call the tool again."
+
+
+def _no_model(error: Exception) -> str:
+    name = error.model if isinstance(error, UnknownModel) else ""
+    return (
+        f"There is no model {name[:80]!r} here. list_models tells the models there are; leave model out for the default. Only "
+        "whoever runs the server can add another; nothing an agent calls can do that."
+    )
 
 
 _WORDED: Final[Mapping[type[object], Callable[[Exception], str]]] = {
@@ -124,14 +145,12 @@ _WORDED: Final[Mapping[type[object], Callable[[Exception], str]]] = {
         "made it again, with a new idempotency_key if you send one."
     ),
     NotStored: lambda error: (
-        f"{error} Only a job of which job_status tells that its state is complete has a result."
+        f"{str(error).replace(_NATIVE_AGAIN, 'call the tool that began it again')} Only a job of which job_status tells that its state is complete has a result."
     ),
     ScoreError: lambda error: (
         f"The score in abc cannot be read: {error}. Correct it there and call the tool again; writing_guide with topic "
         "score describes the notation."
     ),
-    UnknownModel: lambda error: (
-        f"{error} list_models tells the models there are; leave model out for the default."
-    ),
-    InvalidRequest: lambda error: f"{error} Correct this and call the tool again.",
+    UnknownModel: _no_model,
+    InvalidRequest: _unread,
 }

@@ -49,6 +49,9 @@ class Submitting:
         """As `make`, of the audio of an earlier job. Also raises TooManyUploads, and as `recording_of`."""
         own = _own(arguments, Transcribing)
         with self._parts.gate.counted():
+            self._parts.book.stored(
+                own.job_id, visit.owner
+            )  # whatever room there is, before its end it is too early
             self._parts.gate.check(visit.owner, own.idempotency_key)
             self._work.check_transcription(arguments)
             with self._parts.limits.uploads.slot():  # which bounds how many recordings are in memory

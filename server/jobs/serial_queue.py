@@ -248,6 +248,12 @@ class SerialQueue:
             now = self._monotonic()
             return total([job.tracker.remaining(self._rates, now) for job in self._lineup])
 
+    def running(self) -> Estimate:
+        """The time until the active job will be done; none where there is no active one."""
+        with self._changed:
+            job, now = self._lineup.active, self._monotonic()
+            return total([job.tracker.remaining(self._rates, now)] if job is not None else [])
+
     def snapshot(self) -> QueueSnapshot:
         """The counts after the last change; never waits."""
         return self._snapshot

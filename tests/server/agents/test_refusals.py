@@ -6,6 +6,7 @@ from collections.abc import Callable
 import pytest
 
 from engine.errors import InvalidRequest, MissingInput, NumericalError, ScoreError, UnknownField, UnknownModel
+from engine.transcription.languages import language_code
 from server.agents.errors import CallerGone
 from server.agents.refusals import Kept, is_internal, refused
 from server.errors import ANSWERS, IdempotencyMismatch, TooManyStreams, TooManyUploads
@@ -117,3 +118,37 @@ def test_the_end_of_a_task_is_not_kept() -> None:
 
 def test_every_row_of_the_table_has_a_code() -> None:
     assert all(row.code for row in ANSWERS.values())
+
+
+def test_a_full_queue_tells_how_long_the_running_job_takes_and_how_room_is_made() -> None:
+    for error in (QueueFull(8), GroupFull(8, "agents")):
+        answer = refused(error, 119.4)
+        assert answer.sentence.endswith("The job that is being made should be done in about 120 seconds.")
+        assert "wait for one of your jobs with job_status, or cancel one" in answer.sentence
+        assert answer.told["message"] == answer.sentence
+        assert answer.retry_after_seconds == 5
+        assert "being made" not in refused(error).sentence
+    assert "being made" not in refused(InputsFull(1), 119.4).sentence
+
+
+@pytest.mark.parametrize("remedy", ["", "set YUE2_MODEL and YUE2_VAE to their folders"])
+def test_another_model_is_for_whoever_runs_the_server(remedy: str) -> None:
+    sentence = refused(UnknownModel("yue2", ("sketch",), remedy)).sentence
+    assert "There is no model 'yue2' here." in sentence
+    assert "whoever runs the server" in sentence
+    assert "YUE2_" not in sentence
+
+
+def test_another_language_is_for_whoever_runs_the_server() -> None:
+    with pytest.raises(InvalidRequest) as raised:
+        language_code("de", ("en",))
+    answer = refused(raised.value)
+    assert "choose one of: en; for other languages whoever runs the server" in answer.sentence
+    assert "YUE2_" not in answer.sentence
+    assert answer.told["field"] == "language"
+
+
+def test_what_has_no_result_is_to_be_made_again_with_its_tool() -> None:
+    sentence = refused(NotStored("x", "This job was cancelled; submit the request again.")).sentence
+    assert "call the tool that began it again." in sentence
+    assert "submit" not in sentence

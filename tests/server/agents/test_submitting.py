@@ -220,3 +220,43 @@ def test_a_transcript_without_a_place_for_its_recording_counts_as_refused(office
         assert office.rejected == 1
 
     office.run(test)
+
+
+def test_an_unfinished_job_is_not_ready_also_where_there_is_no_room(office: Office) -> None:
+    async def test() -> None:
+        held = await office.held()
+        for number in range(AGENT_JOBS - 1):
+            await office.begun("speak", text=f"{number}.")
+        told = await office.refused("transcribe", job_id=held)
+        assert (told["code"], office.rejected) == ("not_ready", 0)
+        assert (await office.refused("speak", text="More."))["code"] == "queue_full"
+
+    office.run(test)
+
+
+def test_a_cancelled_job_is_to_be_begun_again_with_its_tool(office: Office) -> None:
+    async def test() -> None:
+        await office.held()
+        job_id = await office.begun("speak", text="One.")
+        await office.call("cancel_job", job_id=job_id)
+        told = await office.refused("transcribe", job_id=job_id)
+        assert told["code"] == "not_ready"
+        assert "call the tool that began it again" in str(told["message"])
+
+    office.run(test)
+
+
+def test_a_full_queue_tells_how_long_the_job_in_the_making_takes(office: Office) -> None:
+    async def test() -> None:
+        await office.held()
+        assert 0 < office.parts.board.running_seconds() <= office.parts.board.backlog_seconds()
+        for number in range(AGENT_JOBS - 1):
+            await office.begun("speak", text=f"{number}.")
+        told = await office.refused("speak", text="More.")
+        assert "The job that is being made should be done in about " in str(told["message"])
+
+    office.run(test)
+
+
+def test_nothing_that_is_being_made_takes_no_time(office: Office) -> None:
+    assert office.parts.board.running_seconds() == 0

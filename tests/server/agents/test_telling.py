@@ -41,6 +41,7 @@ def test_a_complete_job_has_a_link_by_the_address_that_the_agent_came_by(office:
         assert (told["size_bytes"], told["seconds"]) == (entry.size_bytes, entry.parts[0].seconds)
         assert entry.expires_at is not None
         assert answer.told["expires_at"] == moment(entry.expires_at)
+        assert f"until {moment(entry.expires_at)} (in 59 minutes): " in answer.sentence
         assert answer.texts == ()
         assert "text" not in answer.told
         assert entry.id not in link.url + link.description
@@ -95,7 +96,7 @@ def test_a_text_whose_file_is_gone_is_refused_as_what_it_is(office: Office) -> N
                 os.truncate(body, 0)
         told = await office.refused("job_status", job_id=job_id)
         assert told["code"] == "not_ready"
-        assert "submit" in str(told["message"])
+        assert "damaged; call the tool that began it again." in str(told["message"])
         office.parts.artifacts.delete(job_id)
 
     office.run(test)
