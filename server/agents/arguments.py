@@ -3,12 +3,13 @@
 What a native request has too keeps its name, bounds and default from there; only the descriptions are an agent's own.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Annotated, Final, Literal
 
-from pydantic import AfterValidator, BaseModel, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, ValidationError
 
 from engine.errors import UnknownField
 from engine.request import SketchRequest, SongRequest
@@ -16,11 +17,13 @@ from engine.request_errors import printable, refusal
 from engine.request_types import Real, Strict, Text, ruled_out
 from engine.speech_request import SpeechRequest
 from engine.transcription_request import TranscriptionRequest
+from server.addresses import MCP_PATH
 from server.limits import MAX_WAIT_SECONDS
 from storage.entry import JSON
 
 MAX_TITLE_CHARACTERS: Final = 80
 TRANSCRIPT_FORMATS: Final = ("text", "json", "srt", "vtt")
+_NUMERAL: Final = re.compile(r"[0-9]{1,9}(\.[0-9]{0,9})?", re.ASCII)
 _JOB: Final = "The job_id that the tool which began the job answered."
 
 
@@ -28,6 +31,15 @@ def _visible(key: str) -> str:
     if not all("!" <= letter <= "~" for letter in key):
         raise ruled_out("{field} must be visible ASCII characters without spaces; you sent {sent}.")
     return key
+
+
+def _seconds(sent: object) -> object:
+    """Seconds to wait: also where they are written as text, and of too many as many as there may be."""
+    if isinstance(sent, str) and _NUMERAL.fullmatch(sent.strip()):
+        sent = float(sent)
+    if isinstance(sent, int | float) and not isinstance(sent, bool) and sent > MAX_WAIT_SECONDS:
+        return MAX_WAIT_SECONDS
+    return sent
 
 
 class Nothing(Strict):
@@ -83,11 +95,12 @@ class Naming(Strict):
 class Watching(Naming):
     """One job, and how long to wait for its end."""
 
-    wait_seconds: Real = Field(
+    wait_seconds: Annotated[Real, BeforeValidator(_seconds)] = Field(
         default=0,
         ge=0,
         le=MAX_WAIT_SECONDS,
-        description="Answer as soon as the job has ended, at the latest after so many seconds; 0 answers at once.",
+        description="Answer as soon as the job has ended, at the latest after so many seconds; 0 answers at once, and "
+        f"more than {MAX_WAIT_SECONDS} is taken as {MAX_WAIT_SECONDS}.",
     )
 
 
@@ -103,13 +116,16 @@ class Choosing(Strict):
 class Inputs:
     """What one tool takes: its own arguments and, of the native request it stands for, the fields of these names.
 
-    `never` are values of fields that the request has but the tool cannot do.
+    `never` are values of fields that the request has but the tool cannot do, `described` what is told of a field here in
+    other words than elsewhere, and `elsewhere` where to turn with arguments that others may have but this has not.
     """
 
     own: type[Strict]
     request: type[BaseModel] | None = None
     fields: tuple[str, ...] = ()
     never: Mapping[str, str] = field(default_factory=dict)
+    described: Mapping[str, str] = field(default_factory=dict)
+    elsewhere: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -129,6 +145,7 @@ class Arguments:
 
 _SOUND: Final = ("output_format", "mp3_bitrate")
 _LISTENING: Final = ("language", "task", "prompt", "model")
+_UPLOAD: Final = f"name an earlier job by its job_id, or send a recording's bytes to this server with POST {MCP_PATH}/transcribe."
 RECORDING: Final = Inputs(Writing, TranscriptionRequest, _LISTENING)
 """What may be said of a recording that is sent in place of an earlier job's id."""
 INPUTS: Final[Mapping[str, Inputs]] = {
@@ -138,7 +155,11 @@ INPUTS: Final[Mapping[str, Inputs]] = {
         ("style", "lyrics", "abc", "cot", "duration", "lm_seed", "seed", "model", "steps", *_SOUND),
     ),
     "plan_score": Inputs(
-        Creating, SongRequest, ("style", "lyrics", "cot", "duration", "lm_seed", "model"), {"cot": "off"}
+        Creating,
+        SongRequest,
+        ("style", "lyrics", "cot", "duration", "lm_seed", "model"),
+        never={"cot": "off"},
+        described={"cot": "What the score holds: full with chords, melody without."},
     ),
     "preview_score": Inputs(
         Creating,
@@ -146,7 +167,12 @@ INPUTS: Final[Mapping[str, Inputs]] = {
         ("abc", "style", "lyrics", "from_bar", "bars", "duration", "lm_seed", "seed", *_SOUND),
     ),
     "speak": Inputs(Creating, SpeechRequest, ("text", "voice", "speed", "seed", "model", *_SOUND)),
-    "transcribe": Inputs(Transcribing, TranscriptionRequest, _LISTENING),
+    "transcribe": Inputs(
+        Transcribing,
+        TranscriptionRequest,
+        _LISTENING,
+        elsewhere=dict.fromkeys(("file", "audio", "path", "url"), _UPLOAD),
+    ),
     "job_status": Inputs(Watching),
     "cancel_job": Inputs(Naming),
     "list_models": Inputs(Nothing),
@@ -161,7 +187,8 @@ _TOLD: Final[Mapping[str, str]] = {
     "its own before each section and an empty line between sections. Empty for an instrumental.",
     "abc": "A score in ABC to perform as it is, such as one from plan_score that you have edited. Empty to have one written.",
     "cot": "Whether a score is planned first: full with chords, melody without, off none.",
-    "duration": "The longest wanted length in seconds; the lyrics decide the length, this only bounds it.",
+    "duration": "The longest wanted length in seconds; the lyrics decide the length, this only bounds it. "
+    "A song lasts at most 360 seconds.",
     "lm_seed": "Decides the melody: the same seed and words give the same tune; -1 draws one.",
     "seed": "Decides the sound of the performance; -1 draws one.",
     "model": "A model's id from list_models; leave it out for the best one here.",
@@ -186,7 +213,8 @@ def input_schema_of(inputs: Inputs) -> dict[str, JSON]:
     own = inputs.own.model_json_schema()
     known = own["properties"] | (inputs.request.model_json_schema()["properties"] if inputs.request else {})
     properties: dict[str, JSON] = {
-        name: _plain(name, known[name], inputs.never.get(name)) for name in inputs.names
+        name: _plain(name, known[name], inputs.never.get(name)) | _described(name, inputs)
+        for name in inputs.names
     }
     required: list[JSON] = list(own.get("required", ()))
     schema: dict[str, JSON] = {"type": "object", "properties": properties, "additionalProperties": False}
@@ -205,7 +233,13 @@ def _plain(name: str, schema: Mapping[str, JSON], never: str | None) -> dict[str
     plain = {_DRAFT_WORDS.get(word, word): value for word, value in plain.items() if word != "title"}
     if plain.get("default") in (None, ""):
         plain.pop("default", None)
-    return plain | ({"description": _TOLD[name]} if name in _TOLD else {})
+    return plain
+
+
+def _described(name: str, inputs: Inputs) -> dict[str, JSON]:
+    """What agents are told of an argument, where that is not what everybody is told."""
+    told = inputs.described.get(name) or _TOLD.get(name)
+    return {"description": told} if told else {}
 
 
 def read_arguments(tool: str, sent: Mapping[str, JSON]) -> Arguments:
@@ -223,7 +257,7 @@ def read_as(inputs: Inputs, what: str, sent: Mapping[str, JSON]) -> Arguments:
     unknown = sorted(given.keys() - set(inputs.names))
     if unknown:
         name = printable(unknown[0])
-        raise UnknownField(name, _no_such(what, name, inputs.names))
+        raise UnknownField(name, _no_such(what, name, inputs))
     own = {name: given[name] for name in inputs.own.model_fields if name in given}
     try:
         read = inputs.own.model_validate(own)
@@ -232,7 +266,10 @@ def read_as(inputs: Inputs, what: str, sent: Mapping[str, JSON]) -> Arguments:
     return Arguments(read, {name: given[name] for name in inputs.fields if name in given})
 
 
-def _no_such(what: str, name: str, names: tuple[str, ...]) -> str:
+def _no_such(what: str, name: str, inputs: Inputs) -> str:
+    names = inputs.names
+    if name in inputs.elsewhere:
+        return f"{what} has no argument {name!r}; {inputs.elsewhere[name]}"
     near = get_close_matches(name, names, n=1)
     takes = f"it takes {', '.join(names)}" if names else "it takes none"
     advice = f"did you mean {near[0]}?" if near else f"{takes}."

@@ -50,7 +50,7 @@ def test_a_wait_ends_with_its_time(tmp_path: Path, mode: str) -> None:
 
 
 @each_era
-@pytest.mark.parametrize("wait", [-1, 46, 3600])
+@pytest.mark.parametrize("wait", [-1, -3600])
 def test_a_wait_beyond_its_bounds_is_refused(tmp_path: Path, mode: str, wait: int) -> None:
     with held(tmp_path, mode) as (_, caller, pause):
         job_id = caller.told("speak", text=SAID)["job_id"]

@@ -106,10 +106,11 @@ def test_arguments_are_told_apart_and_null_is_nothing() -> None:
         ("create_song", {"idempotency_key": 5}, InvalidRequest, "idempotency_key", "must be text"),
         ("job_status", {}, MissingInput, "job_id", "job_id is required"),
         ("job_status", {"job_id": 1}, InvalidRequest, "job_id", "must be text"),
-        ("job_status", {"job_id": "j", "wait_seconds": "45"}, InvalidRequest, "wait_seconds", "a number"),
-        ("job_status", {"job_id": "j", "wait_seconds": 46}, InvalidRequest, "wait_seconds", "0 and 45"),
+        ("job_status", {"job_id": "j", "wait_seconds": "long"}, InvalidRequest, "wait_seconds", "a number"),
+        ("job_status", {"job_id": "j", "wait_seconds": "-1"}, InvalidRequest, "wait_seconds", "a number"),
         ("job_status", {"job_id": "j", "wait_seconds": -1}, InvalidRequest, "wait_seconds", "0 and 45"),
         ("job_status", {"job_id": "j", "wait_seconds": True}, InvalidRequest, "wait_seconds", "a number"),
+        ("transcribe", {"file": "a.mp3"}, UnknownField, "file", "with POST /mcp/transcribe."),
         ("transcribe", {"job_id": "j", "format": "pdf"}, InvalidRequest, "format", "one of"),
         ("writing_guide", {"topic": "drums"}, InvalidRequest, "topic", "one of"),
     ],
@@ -189,6 +190,9 @@ def test_what_the_schema_forbids_of_one_argument_is_refused_by_its_name(
     needed: Mapping[str, JSON] = {"job_id": "j", "topic": "lyrics", "text": "a", "style": "folk"}
     sent = {key: kept for key, kept in needed.items() if key in properties} | {name: value}
     assume(name not in INPUTS[tool].never and not VALIDATORS[tool].is_valid(sent))
+    assume(
+        name != "wait_seconds" or value not in ("90", 1e300, 10**30)
+    )  # which are taken as the longest wait
     with pytest.raises(InvalidRequest) as raised:
         read_whole(tool, sent)
     assert raised.value.field.partition(".")[0] == name
@@ -203,6 +207,27 @@ def test_whole_numbers_may_be_written_with_a_point() -> None:
 def test_a_score_is_not_planned_without_one() -> None:
     properties = SCHEMAS["plan_score"]["properties"]
     assert properties["cot"]["enum"] == ["full", "melody"]
+    assert "off" not in properties["cot"]["description"]
+    assert "off" in SCHEMAS["create_song"]["properties"]["cot"]["description"]
+
+
+@pytest.mark.parametrize("tool", ["create_song", "plan_score", "preview_score"])
+def test_how_long_a_song_can_be_is_told(tool: str) -> None:
+    longest = SongRequest(style="folk", duration=1e9).longest_seconds
+    assert f"at most {longest:g} seconds." in SCHEMAS[tool]["properties"]["duration"]["description"]
+
+
+@pytest.mark.parametrize(
+    ("sent", "read"),
+    [(46, 45), (1e300, 45), (10**400, 45), ("45", 45), (" 2.5 ", 2.5), ("600", 45), (0.5, 0.5)],
+)
+def test_a_wait_is_taken_as_it_is_meant(sent: JSON, read: float) -> None:
+    assert read_arguments("job_status", {"job_id": "j", "wait_seconds": sent}).own == Watching(
+        job_id="j", wait_seconds=read
+    )
+    told = SCHEMAS["job_status"]["properties"]["wait_seconds"]
+    assert told["maximum"] == 45
+    assert "more than 45 is taken as 45" in told["description"]
 
 
 def test_names_of_any_length_and_letters_are_told_back_short_and_plain() -> None:
