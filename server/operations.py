@@ -68,6 +68,7 @@ class Operations:
         expected = one_track = model.stages(request, latents)
         if request.lm_batch_size > 1 or request.synth_batch_size > 1:
             one_track = model.stages(request.model_copy(update=_ONE_TRACK), latents)
+        is_read = model is self._catalogue.sketch and _has_score(request)
         return Prepared(
             operation="synth",
             model=model.id,
@@ -77,7 +78,11 @@ class Operations:
                 model.generate(request, making.control, latents), request, written, making, alone
             ),
             rates_id=model.rates_id,
-            notes=(*model.notes(request, latents), *_foreseen(request, latents), *_seeds(request, alone)),
+            notes=(
+                *model.notes(request, latents),
+                *_foreseen(request, latents, alone),
+                *_seeds(request, alone, is_drawn=not is_read),
+            ),
             input_bytes=0 if latents is None else latents.nbytes,
         )
 
@@ -119,12 +124,15 @@ class Operations:
             digest=_digest("sketch", asked, model.id, alone=alone),
             work=work,
             rates_id=model.rates_id,
-            notes=_seeds(request, alone),
+            notes=_seeds(request, alone, is_drawn=not _has_score(request)),
         )
 
 
-def _foreseen(request: SongRequest, latents: Latents | None) -> tuple[str, ...]:
-    """What may surprise whoever asked for songs, and is known before they are made."""
+def _foreseen(request: SongRequest, latents: Latents | None, alone: str) -> tuple[str, ...]:
+    """What may surprise whoever asked for songs, and is known before they are made.
+
+    Whoever has one file made, `alone`, has no budget of tokens to raise.
+    """
     if latents is not None:
         return ()
     if request.semantic_tokens.strip() and not request.keep_codes:
@@ -132,24 +140,32 @@ def _foreseen(request: SongRequest, latents: Latents | None) -> tuple[str, ...]:
     most, tokens = request.longest_seconds, request.semantic_sampling.max_tokens
     if request.duration <= most:
         return ()
-    raised = "" if tokens >= CONTEXT_TOKENS else "; raise semantic_sampling.max_tokens, 25 a second, for more"
+    raised = (
+        ""
+        if alone or tokens >= CONTEXT_TOKENS
+        else "; raise semantic_sampling.max_tokens, 25 a second, for more"
+    )
     return (f"A song lasts at most {most:g} seconds here{raised}.",)
 
 
 def _drawn(asked: SongRequest, request: SongRequest) -> tuple[str, ...]:
     """The seed of a score that was asked for without one: a plan has no replay to tell it."""
-    if asked.lm_seed >= 0 or asked.abc.strip():
+    if asked.lm_seed >= 0 or _has_score(asked):
         return ()
     return (f"The score is drawn with lm_seed {request.lm_seed}.",)
 
 
-def _seeds(request: SongRequest, alone: str) -> tuple[str, ...]:
-    """The seeds of a song that comes without the replay that would tell them."""
+def _has_score(request: SongRequest) -> bool:
+    return bool(request.abc.strip())
+
+
+def _seeds(request: SongRequest, alone: str, *, is_drawn: bool) -> tuple[str, ...]:
+    """The seeds of a song that comes without the replay that would tell them; lm_seed where it decides anything."""
     if not alone:
         return ()
-    return (
-        f"Made with lm_seed {request.lm_seed} and seed {request.seed}: the same request with them makes the same again.",
-    )
+    if not is_drawn:
+        return (f"The same request with seed {request.seed} makes the same again.",)
+    return (f"The same request with lm_seed {request.lm_seed} and seed {request.seed} makes the same again.",)
 
 
 def _latents(model: SongModel, sent: io.BytesIO) -> Latents:

@@ -96,13 +96,30 @@ def test_a_planned_score_is_one_that_can_be_played(work: AgentWork) -> None:
 
 
 def test_a_song_tells_the_seeds_that_make_it_again(work: AgentWork) -> None:
-    job = prepared(work, "create_song", abc=TUNE)
+    asked: Mapping[str, JSON] = {"style": "folk", "lyrics": "[Verse]\nHello my friend", "duration": 5}
+    job = prepared(work, "create_song", **asked)
     note = next(note for note in job.notes if "lm_seed" in note)
-    words = note.replace(":", "").split()
+    words = note.split()
     seeds = {name: int(words[words.index(name) + 1]) for name in ("lm_seed", "seed")}
-    again = prepared(work, "create_song", abc=TUNE, **seeds)
+    again = prepared(work, "create_song", **asked, **seeds)
     assert made(again)[1] == made(job)[1]
     assert note in again.notes
+
+
+@pytest.mark.parametrize("tool", ["create_song", "preview_score"])
+def test_a_song_of_a_score_has_one_seed_that_makes_it_again(work: AgentWork, tool: str) -> None:
+    job = prepared(work, tool, abc=TUNE)
+    note = next(note for note in job.notes if "seed" in note)
+    assert "lm_seed" not in note
+    words = note.split()
+    again = prepared(work, tool, abc=TUNE, seed=int(words[words.index("seed") + 1]))
+    assert made(again)[1] == made(job)[1]
+    assert note in again.notes
+
+
+def test_a_song_that_is_wanted_longer_than_it_can_be_is_noted_without_a_way_out(work: AgentWork) -> None:
+    notes = prepared(work, "create_song", style="folk", lyrics="[Verse]\nHello", duration=1e9).notes
+    assert "A song lasts at most 360 seconds here." in notes
 
 
 def test_one_song_is_made_whatever_else_the_native_request_could_ask(work: AgentWork) -> None:
