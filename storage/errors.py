@@ -50,10 +50,10 @@ class DiskFull(StorageError):
 
 
 class UnknownEntry(StorageError):
-    """No entry has this id, or it was forgotten; `id` is the id asked for."""
+    """No entry has this id, or it was forgotten; `id` is the id asked for, `sentence` for whoever sent no id."""
 
-    def __init__(self, id: str) -> None:
-        super().__init__("Nothing is known under this id; check it, or submit the request again.")
+    def __init__(self, id: str, sentence: str = "") -> None:
+        super().__init__(sentence or "Nothing is known under this id; check it, or submit the request again.")
         self.id = id
 
 

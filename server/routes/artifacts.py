@@ -1,5 +1,7 @@
 """`/artifacts`: what agents' jobs made, for whoever has the link."""
 
+from typing import Final
+
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -11,6 +13,10 @@ from server.responses import ResultResponse
 from storage.entry import Entry
 from storage.errors import UnknownEntry
 from storage.store import ResultStore
+
+NO_SUCH_LINK: Final = (
+    "No file is known under this link; copy it whole, or ask the agent that gave it for it again."
+)
 
 
 class ArtifactRoutes:
@@ -33,13 +39,16 @@ class ArtifactRoutes:
         token, name = request.path_params["token"], request.path_params["name"]
         entry = self._stored(token)
         if artifact_name(entry) != name:
-            raise UnknownEntry(token)
+            raise UnknownEntry(token, NO_SUCH_LINK)
         lease = await opened(lambda: self._artifacts.lease(entry.id), self._limits)
         return ResultResponse(lease, lease.entry.parts[0], request, self._limits)
 
     def _stored(self, token: str) -> Entry:
         """The finished job's record. Raises UnknownEntry, EntryExpired."""
-        entry = self._artifacts.find(self._links.job_id(token))
+        try:
+            entry = self._artifacts.find(self._links.job_id(token))
+        except UnknownEntry as error:
+            raise UnknownEntry(token, NO_SUCH_LINK) from error
         if not entry.parts:  # a link is given only when there is something behind it
-            raise UnknownEntry(token)
+            raise UnknownEntry(token, NO_SUCH_LINK)
         return entry

@@ -138,7 +138,11 @@ def test_any_other_link_leads_nowhere(counter: Counter, link: str, wrong: str) -
         "id": counter.parts.links.job_id(token),
         "never": counter.parts.links.token("0123456789abcdef"),
     }
-    assert code_of(counter, f"/artifacts/{wrong.format(**tokens)}") == (404, "unknown_job")
+    path = f"/artifacts/{wrong.format(**tokens)}"
+    assert code_of(counter, path) == (404, "unknown_job")
+    assert (
+        counter.client.get(path).json()["error"].startswith("No file is known under this link; copy it whole")
+    )
 
 
 @pytest.mark.parametrize(
