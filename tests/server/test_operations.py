@@ -239,6 +239,12 @@ def test_a_song_that_cannot_last_as_long_as_wanted_is_noted() -> None:
     assert singing(duration=360) == singing(duration=400, semantic_sampling={"max_tokens": 10_000}) == ()
 
 
+def test_the_real_model_draws_with_lm_seed_also_where_a_score_is_given() -> None:
+    singer = Operations(Catalogue(yue2=Yue2Double()), itertools.count(7).__next__)
+    (note,) = singer.synth(read_song({"abc": TUNE, "lm_seed": 3, "seed": 4}), alone="song.mp3").notes
+    assert note == "The same request with lm_seed 3 and seed 4 makes the same again."
+
+
 def test_a_plan_tells_the_seed_that_was_drawn(operations: Operations) -> None:
     (note,) = operations.plan(read_song({"style": "folk"})).notes
     assert note.startswith("The score is drawn with lm_seed ")
