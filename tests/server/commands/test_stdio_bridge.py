@@ -260,7 +260,7 @@ def test_a_finished_file_is_saved(studio: Studio, tmp_path: Path, mode: str, nam
     assert path.read_bytes() == FILE
     assert list(tmp_path.iterdir()) == [path]
     assert told(answer)["saved_to"] == str(path)
-    assert said(answer) == f"Saved to {path} (10.2 kB). It is complete."
+    assert said(answer) == f"Saved to {path} (10 KiB). It is complete."
     assert isinstance(answer.content[1], ResourceLink)
 
 
