@@ -15,7 +15,7 @@ from server.agents.score_faults import score_faults
 from server.operations import Operations
 from server.speech_operations import SpeechOperations
 from server.transcription_operations import TranscriptFile, TranscriptionOperations
-from server.work import Prepared, form_of
+from server.work import Prepared, digest_of, form_of
 from storage.entry import JSON
 
 _PLAIN_TEXT: Final = {"text": "txt"}
@@ -57,7 +57,12 @@ class AgentWork:
         ending = _PLAIN_TEXT.get(form, form)
         file = TranscriptFile(ending, f"{stem_of(_title(arguments), 'transcript')}.{ending}")
         try:
-            return self._transcription.transcribe(asked, recording, alone=file)
+            prepared = self._transcription.transcribe(asked, recording, alone=file)
+            return (
+                replace(prepared, digest=digest_of_job(own, asked))
+                if isinstance(own, Transcribing)
+                else prepared
+            )
         except InvalidRequest as error:
             if not isinstance(own, Transcribing):
                 raise
@@ -89,6 +94,11 @@ class AgentWork:
 def _with_faults(prepared: Prepared, abc: str) -> Prepared:
     """The job with a note on what may be wrong with the score that was sent for it."""
     return replace(prepared, notes=(*prepared.notes, *score_faults(abc)))
+
+
+def digest_of_job(own: Transcribing, asked: TranscriptionRequest) -> str:
+    """What a transcript of a job has to be told from others by: the job in place of its audio, which may be gone by then."""
+    return digest_of("transcribe", asked.model_dump() | own.model_dump(exclude={"idempotency_key"}))
 
 
 def _title(arguments: Arguments) -> str:

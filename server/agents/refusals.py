@@ -141,8 +141,8 @@ _WORDED: Final[Mapping[type[object], Callable[[Exception], str]]] = {
         "is long over, call that tool again."
     ),
     EntryExpired: lambda _: (
-        "The result of this job has expired or was deleted: what agents make is kept for one hour. Call the tool that "
-        "made it again, with a new idempotency_key if you send one."
+        "The result of this job has expired or was deleted; what agents make is kept for one hour. If it is still wanted, "
+        "have it made again, with a new idempotency_key if you send one."
     ),
     NotStored: lambda error: (
         f"{str(error).replace(_NATIVE_AGAIN, 'call the tool that began it again')} Only a job of which job_status tells that its state is complete has a result."

@@ -8,11 +8,12 @@ from server.agents.answer import ToolAnswer
 from server.agents.arguments import Arguments, Creating, Transcribing
 from server.agents.desk_parts import DeskParts
 from server.agents.errors import CallerGone
-from server.agents.making import AgentWork
+from server.agents.making import AgentWork, digest_of_job
 from server.agents.sources import recording_of
 from server.agents.states import begun_sentence, told_of
 from server.agents.telling import Telling
 from server.agents.visit import Visit
+from server.errors import IdempotencyMismatch
 from server.job_book import fields_of
 
 Own = TypeVar("Own", bound=Creating)
@@ -46,14 +47,22 @@ class Submitting:
         return await self._answer(admitted, visit)
 
     async def transcribe(self, tool: str, arguments: Arguments, visit: Visit) -> ToolAnswer:
-        """As `make`, of the audio of an earlier job. Also raises TooManyUploads, and as `recording_of`."""
+        """As `make`, of the audio of an earlier job. Also raises TooManyUploads, and as `recording_of`.
+
+        A known key is answered also where that earlier job is gone by now.
+        """
         own = _own(arguments, Transcribing)
+        asked = self._work.check_transcription(arguments)
+        known = self._parts.gate.job_of_key(visit.owner, own.idempotency_key)
+        if known:
+            earlier = self._parts.book.entry(known, visit.owner)
+            if earlier.request_digest != digest_of_job(own, asked):
+                raise IdempotencyMismatch
+            return await self._answer(Admitted(known, None), visit)
         with self._parts.gate.counted():
-            self._parts.book.stored(
-                own.job_id, visit.owner
-            )  # whatever room there is, before its end it is too early
+            # Before the room is asked for: until that job has ended the call is too early, however much there is.
+            self._parts.book.stored(own.job_id, visit.owner)
             self._parts.gate.check(visit.owner, own.idempotency_key)
-            self._work.check_transcription(arguments)
             with self._parts.limits.uploads.slot():  # which bounds how many recordings are in memory
                 recording = await recording_of(own.job_id, visit.owner, self._parts.book, self._parts.limits)
                 admitted = await self._admissions.admit(

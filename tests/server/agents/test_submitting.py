@@ -123,6 +123,21 @@ def test_a_transcripts_key_is_known_too(office: Office) -> None:
     office.run(test)
 
 
+def test_a_transcripts_key_is_known_when_what_it_was_made_of_is_gone(office: Office) -> None:
+    async def test() -> None:
+        spoken = (await office.made("speak", text="One two.")).told["job_id"]
+        first = await office.made("transcribe", job_id=spoken, idempotency_key="k")
+        office.parts.book.delete(str(spoken), office.visit().owner)
+        again = await office.call("transcribe", job_id=spoken, idempotency_key="k")
+        assert again.told == {**first.told, "replayed": True}
+        other = await office.call("transcribe", job_id=spoken, idempotency_key="k", format="srt")
+        assert other.told["code"] == "idempotency_mismatch"
+        unkeyed = await office.call("transcribe", job_id=spoken)
+        assert unkeyed.told["code"] == "expired"
+
+    office.run(test)
+
+
 def test_a_known_key_finds_its_job_also_where_there_is_no_room(office: Office) -> None:
     async def test() -> None:
         held = await office.held()

@@ -2,6 +2,7 @@
 
 import json
 import threading
+from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Final
@@ -230,9 +231,9 @@ def test_a_large_message_is_checked_beside_the_loop(
     where: list[str] = []
     parse = bodies.parse_object
 
-    def watch(body: bytes) -> dict[str, JSON]:
+    def watch(body: bytes, whole: Callable[[str], int]) -> dict[str, JSON]:
         where.append(threading.current_thread().name)
-        return parse(body)
+        return parse(body, whole)
 
     monkeypatch.setattr(bodies, "parse_object", watch)
     text = 'la, la "la" ' * (INLINE_BYTES // 8)
