@@ -3,16 +3,25 @@
 import asyncio
 import json
 import logging
+from collections.abc import Coroutine
 from pathlib import Path
+from typing import Any, TypeVar
 
 import pytest
 from mcp import Client, MCPError
 from starlette.types import Message as Event
 
 from tests.agents.wire import FIRST, LEGACY, MODERN, VERSIONS, message, tool_call
+from tests.clients.held import PATIENCE_SECONDS
 from tests.server.routes.mcp_door import LINK, SECRET, Door, error_of, whole
 
+R = TypeVar("R")
 each_version = pytest.mark.parametrize("version", VERSIONS)
+
+
+def finished(run: Coroutine[Any, Any, R]) -> R:
+    """What it gives; it is not waited for without end."""
+    return asyncio.run(asyncio.wait_for(run, PATIENCE_SECONDS))
 
 
 @pytest.fixture
@@ -155,7 +164,7 @@ def test_a_client_that_goes_ends_its_wait_and_nothing_else_is_left(door: Door, v
         assert door.desk.cancelled == 0  # it is told, not stopped: what it has begun it also writes down
         assert asyncio.all_tasks() == before
 
-    asyncio.run(run())
+    finished(run())
 
 
 @each_version
@@ -170,7 +179,7 @@ def test_one_who_stays_is_answered_and_nothing_is_left(door: Door, version: str)
         assert (start["status"], json.loads(body["body"])["result"]["isError"]) == (200, False)
         assert asyncio.all_tasks() == before
 
-    asyncio.run(run())
+    finished(run())
 
 
 @each_version
@@ -186,7 +195,7 @@ def test_a_server_that_is_stopped_stops_the_call(door: Door, version: str) -> No
         assert door.desk.cancelled == 1
         assert asyncio.all_tasks() == before
 
-    asyncio.run(run())
+    finished(run())
 
 
 @each_version
@@ -198,7 +207,7 @@ def test_a_client_that_goes_within_its_message_is_nobody_s_visit(door: Door, ver
         gone.set()
         return await door.ask(sent, [begun], gone)
 
-    assert asyncio.run(run()) == []
+    assert finished(run()) == []
     assert door.desk.asked == []
 
 
@@ -214,7 +223,7 @@ def test_calls_at_the_same_time_have_their_own_headers(door: Door, version: str)
         assert (b"retry-after", b"5") in refused[0]["headers"]
         assert b"retry-after" not in dict(answered[0]["headers"])
 
-    asyncio.run(run())
+    finished(run())
 
 
 def test_a_tool_is_called_by_http_alone(door: Door, caplog: pytest.LogCaptureFixture) -> None:
@@ -223,6 +232,6 @@ def test_a_tool_is_called_by_http_alone(door: Door, caplog: pytest.LogCaptureFix
             with pytest.raises(MCPError, match="inside the server"):
                 await client.call_tool("speak")
 
-    asyncio.run(run())
+    finished(run())
     assert "TypeError at" in caplog.text
     assert door.desk.asked == []
