@@ -39,7 +39,7 @@ def unreachable(address: str) -> BridgeRefusal:
     return BridgeRefusal(
         UNREACHABLE,
         f"No YuE2 Studio server can be reached at {address}, so nothing was done. Ask the user to start it with "
-        "`yue2-studio serve`, or to give `yue2-studio mcp` the address where it runs with --server; then call the tool again.",
+        "`./task start` in its folder, or to give `yue2-studio mcp` the address where it runs with --server; then call the tool again.",
     )
 
 
@@ -59,7 +59,7 @@ def unauthorized(address: str, *, is_keyed: bool) -> BridgeRefusal:
     return BridgeRefusal(
         "unauthorized",
         f"The server at {address} wants {wanted}, so nothing was done. Ask the user to give `yue2-studio mcp` the right one, "
-        "as STUDIO_API_KEY or YUE2_API_KEY in its environment or with --api-key, and to start it anew.",
+        "as STUDIO_API_KEY in its environment or with --api-key, and to start it anew.",
     )
 
 

@@ -30,4 +30,10 @@ def mcp(
     with told():
         from server.commands.stdio_serving import serve_stdio
 
-        serve_stdio(server, key)
+        serve_stdio(studio_address(server), key)
+
+
+def studio_address(given: str) -> str:
+    """The server's address of what somebody may well give for it: one without its scheme, or that of its MCP."""
+    address = given.strip().rstrip("/").removesuffix("/mcp").rstrip("/")
+    return address if "://" in address or not address else f"http://{address}"

@@ -26,6 +26,9 @@ def served(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]]:
     [
         ([], {}, ("http://127.0.0.1:8000", "")),
         (["--server", "https://a.example/b"], {}, ("https://a.example/b", "")),
+        (["--server", "http://a.example:8000/mcp"], {}, ("http://a.example:8000", "")),
+        (["--server", "https://a.example/b/mcp/"], {}, ("https://a.example/b", "")),
+        (["--server", "127.0.0.1:8177"], {}, ("http://127.0.0.1:8177", "")),
         (["--api-key", "k"], {"YUE2_API_KEY": "other"}, ("http://127.0.0.1:8000", "k")),
         (["--key", "k"], {}, ("http://127.0.0.1:8000", "k")),
         ([], {"YUE2_API_KEY": "k"}, ("http://127.0.0.1:8000", "k")),

@@ -128,7 +128,7 @@ def test_nobody_there_is_told_with_what_to_do() -> None:
     refused = told(address)
     assert refused["code"] == "unreachable"
     assert address in refused["message"]
-    assert "`yue2-studio serve`" in refused["message"]
+    assert "`./task start`" in refused["message"]
     assert "--server" in refused["message"]
 
 
@@ -143,7 +143,7 @@ def test_a_wrong_key_is_told_with_where_it_is_given(
     refused = told(studio.address, key)
     assert refused["code"] == "unauthorized"
     assert words in refused["message"]
-    assert "YUE2_API_KEY" in refused["message"]
+    assert "STUDIO_API_KEY" in refused["message"]
     assert "--api-key" in refused["message"]
 
 
