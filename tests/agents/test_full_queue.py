@@ -117,3 +117,21 @@ def test_forty_at_one_moment_take_the_eight_places(tmp_path: Path) -> None:
         assert len(studio.agent_gate.accepted) == 8
         pause.release()
         empty(studio)
+
+
+def test_forty_with_one_key_are_one_job(tmp_path: Path) -> None:
+    with held(tmp_path, queue_limit="12") as (studio, _, pause), ThreadPoolExecutor(40) as pool:
+        call = tool_call(MODERN, "speak", {"text": SAID, "idempotency_key": "the-same"})
+
+        def ask(_: int) -> httpx2.Response:
+            with httpx2.Client(base_url=studio.url, timeout=60, trust_env=False, verify=False) as http:
+                return post(http, call)
+
+        told = [result_of(one)["structuredContent"] for one in pool.map(ask, range(40))]
+        accepted = [one for one in told if "job_id" in one]
+        assert {one["job_id"] for one in accepted} == set(studio.agent_gate.accepted)
+        assert len(studio.agent_gate.accepted) == 1
+        assert sum(one.get("replayed") is not True for one in accepted) == 1
+        assert {one["code"] for one in told if "job_id" not in one} <= {"too_many_streams"}
+        pause.release()
+        empty(studio)

@@ -1,6 +1,8 @@
 """A server that is killed and started again over the same folder: what its agents find then."""
 
 import signal
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Final
 
@@ -17,6 +19,7 @@ LONG: Final[dict[str, Any]] = {
     "duration": 480,
 }
 HOUR: Final = 3600
+STOPPED_SECONDS: Final = 15.0
 ENVIRON: Final = {"YUE2_API_KEYS": "one=the-key-of-one-0001"}
 KEY: Final = {"Authorization": "Bearer the-key-of-one-0001"}
 
@@ -101,3 +104,23 @@ def test_an_agent_goes_on_after_a_restart_at_the_same_place(folder: Path) -> Non
                 for caller in (legacy, modern):
                     assert link(caller.ended(job_id))
                     assert caller.made("create_song", **SHORT)
+
+
+@pytest.mark.parametrize("mode", ERAS)
+def test_a_server_that_is_told_to_stop_waits_for_no_agent(folder: Path, mode: str) -> None:
+    """What ran is interrupted or cancelled, whoever waits is let go, and the end is soon and orderly."""
+    with (
+        ServerProcess(folder) as server,
+        agent(server.url, mode) as caller,
+        ThreadPoolExecutor(1) as pool,
+    ):
+        job_id = caller.told("create_song", **LONG)["job_id"]
+        running(caller, server, job_id)
+        waited = pool.submit(caller.call, "job_status", job_id=job_id, wait_seconds=45)
+        assert caller.told("server_status")["agents"]["pending"] == 1
+        began = time.monotonic()
+        assert server.stop() == 0
+        assert time.monotonic() - began < STOPPED_SECONDS
+        assert waited.exception(STOPPED_SECONDS) or structured(waited.result())["state"] != "complete"
+    with ServerProcess(folder) as server, agent(server.url, mode) as caller:
+        assert caller.told("job_status", job_id=job_id)["state"] in ("failed", "cancelled")
