@@ -19,8 +19,10 @@ from server.parts import Parts
 from server.rates_file import save_rates
 from server.settings import Settings
 
-PUBLIC_PATHS = frozenset({"/", "/health", "/session", "/favicon.ico"})
-PUBLIC_PREFIXES = (f"{ARTIFACTS_PATH}/",)  # whoever has such a link may open it
+PUBLIC_PATHS = frozenset({"/", "/health", "/session", "/favicon.ico", "/register"})
+# Whoever has a link may open it. Of the others there are none: agents' clients that lack a key look there for another
+# way to sign in, and 401 would let them look on.
+PUBLIC_PREFIXES = (f"{ARTIFACTS_PATH}/", "/.well-known/")
 QUIET_PATHS = ("/health", "/status", "/system/queue", "/metrics")
 SWEEP_SECONDS = 30.0
 SWITCH_INTERVAL_SECONDS = 0.001

@@ -174,6 +174,14 @@ def test_only_health_and_the_page_are_open_to_all(parts: Parts) -> None:
     assert not any(path in public for path in ("/synth", "/job", "/logs", "/props", "/metrics", "/status"))
 
 
+def test_there_is_no_other_way_to_sign_in_than_a_key(tmp_path: Path) -> None:
+    with product(tmp_path, {"YUE2_API_KEYS": "ann=annannannannannann"}) as closed:
+        assert closed.client.post("/mcp", json={}).status_code == 401
+        for path in ("/.well-known/oauth-protected-resource/mcp", "/.well-known/openid-configuration"):
+            assert closed.client.get(path).status_code == 404
+        assert closed.client.post("/register", json={}).status_code == 404
+
+
 def test_an_application_is_made_without_touching_the_interpreter(parts: Parts) -> None:
     before = sys.getswitchinterval()
     assert callable(build_app(parts, []))
