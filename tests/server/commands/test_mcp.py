@@ -43,9 +43,7 @@ def test_address_and_key_come_from_options_or_the_environment(
     assert (answer.exit_code, answer.output, served) == (0, "", [expected])
 
 
-@pytest.mark.parametrize(
-    "arguments", [["--server", ""], ["--server", "ftp://a"], ["--api-key", "a\nb"]]
-)
+@pytest.mark.parametrize("arguments", [["--server", ""], ["--server", "ftp://a"], ["--api-key", "a\nb"]])
 def test_what_cannot_be_used_is_a_wrong_argument(arguments: list[str]) -> None:
     answer = CliRunner().invoke(app, ["mcp", *arguments])
     assert (answer.exit_code, answer.stdout) == (2, "")
