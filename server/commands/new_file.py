@@ -1,6 +1,7 @@
 """New files that appear whole or not at all, and never in another's place."""
 
 import os
+from contextlib import suppress
 from pathlib import Path
 
 
@@ -25,16 +26,22 @@ class NewFile:
         """Bring what was written to the disk, then give it its name. Raises FileExistsError, OSError."""
         os.fsync(self._file.fileno())
         self._name()
-        folder = os.open(self._path.parent, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
+        # From here on it is there, whole, and "not saved" would be untrue: folders that cannot be read, and some file systems,
+        # take no such order, and what may be lost without it is the name alone, if the power fails right now.
+        with suppress(OSError):
+            self._sync_folder()
 
     def discard(self) -> None:
         """Close it, and remove what was not published; safe to repeat."""
         self._file.close()
         self._beside.unlink(missing_ok=True)
+
+    def _sync_folder(self) -> None:
+        folder = os.open(self._path.parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
 
     def _name(self) -> None:
         """A rename would put it in another's place without a word; a link does not."""

@@ -77,6 +77,37 @@ def test_a_name_that_cannot_be_given_is_given_back(tmp_path: Path, monkeypatch: 
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize("name", ["open", "fsync"])
+def test_a_folder_that_takes_no_orders_keeps_no_file_from_being_saved(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    path = tmp_path / "song.mp3"
+    file = NewFile(path, "1")
+    file.write(b"whole")
+    own = file._file.fileno()
+
+    def refuse(target: object, *flags: int) -> None:
+        if target != own:
+            raise OSError(errno.EINVAL, "Invalid argument")
+
+    monkeypatch.setattr(os, name, refuse)
+    file.publish()
+    monkeypatch.undo()
+    file.discard()
+    assert path.read_bytes() == b"whole"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_content_that_cannot_be_kept_gets_no_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(fd: int) -> None:
+        raise OSError(errno.EIO, "Input/output error")
+
+    monkeypatch.setattr(os, "fsync", broken)
+    with pytest.raises(OSError, match="Input/output"):
+        write(tmp_path / "song.mp3", b"whole")
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_full_disk_is_told_at_the_write() -> None:
     with Path("/dev/full").open("wb", buffering=0) as full:
         file = NewFile.__new__(NewFile)
