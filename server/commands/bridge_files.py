@@ -3,6 +3,7 @@
 import errno
 import os
 import re
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -22,13 +23,19 @@ _LINK: Final = re.compile(rf".*({ARTIFACTS_PATH}/[\w-]+/([a-z0-9][\w.-]{{0,200}}
 
 
 def path_in(field: str, value: JSON) -> Path:
-    """A path as an agent writes it, absolute; `~` is the home of whoever runs this. Raises BridgeRefusal."""
+    """A path as an agent writes it: a whole one, or from `~` on, the home of whoever runs this. Raises BridgeRefusal."""
     if not isinstance(value, str) or not value.strip():
         raise _unfit(field, f"{field} must be the path of a file on this computer, as text.")
     try:
-        return Path(value).expanduser().absolute()
+        path = Path(value).expanduser()
     except (ValueError, RuntimeError):
         raise _unfit(field, f"{field} is a path with a home folder that does not exist here.") from None
+    if not path.is_absolute():  # from which folder a client starts this nobody knows
+        raise _unfit(
+            field,
+            f"{field} must be a whole path, which begins with / or ~, such as ~/Music/{path.name[:80]}.",
+        )
+    return path
 
 
 def recording_in(field: str, value: JSON) -> bytes:
@@ -65,7 +72,7 @@ def check_place(place: Path, *, is_folder: bool) -> None:
                 {"field": "save_to"},
             )
         if os.path.lexists(place):
-            raise file_exists(place)
+            raise file_exists(place) if _is_ordinary(place) else _no_place(place)
 
 
 def file_at(place: Path, name: str) -> Path:
@@ -92,6 +99,20 @@ def file_exists(place: Path) -> BridgeRefusal:
         "file_exists",
         f"{place} is there already and was left as it is; nothing was saved. Call the tool again with another save_to, or "
         "have the user remove that file.",
+        {"field": "save_to", "path": str(place)},
+    )
+
+
+def _is_ordinary(place: Path) -> bool:
+    mode = place.lstat().st_mode
+    return stat.S_ISREG(mode) or stat.S_ISLNK(mode)
+
+
+def _no_place(place: Path) -> BridgeRefusal:
+    return BridgeRefusal(
+        "not_saved",
+        f"{place} is a device, a pipe or a socket, where no file can be saved. Call the tool again with a save_to that is a "
+        "new file or a folder, or without one.",
         {"field": "save_to", "path": str(place)},
     )
 

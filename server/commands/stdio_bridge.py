@@ -26,6 +26,7 @@ from server.client.answers import Submission
 from server.client.download import Download
 from server.commands.bridge_errors import BridgeRefusal
 from server.commands.bridge_files import check_place, file_at, named_in, path_in, recording_in, saving
+from server.commands.file_formats import AUDIO
 from server.commands.new_file import NewFile
 from server.commands.studio_calls import StudioCalls
 from server.errors import answer_for
@@ -36,11 +37,12 @@ PENDING: Final = ("queued", "generating")
 TRANSCRIBE: Final = "transcribe"
 JOB_STATUS: Final = "job_status"
 _FILE: Final = (
-    "The path of a recording on this computer, of at most 64 MiB, in place of job_id: WAV, FLAC, MP3 or Ogg."
+    "The whole path of a recording on this computer (~ works), of at most 64 MiB, in place of job_id: WAV, FLAC, MP3 or Ogg, "
+    "and where the server can read them M4A, WebM and video."
 )
 _SAVE_TO: Final = (
-    "Where on this computer to save the finished file: the path of a new file, or of a folder, where it gets its own name. "
-    "A file that is there already is left as it is."
+    "Where on this computer to save the finished file: the whole path (~ works) of a new file, or of a folder, where it gets "
+    "its own name. A file that is there already is left as it is, and nothing is converted: end the name as the format does."
 )
 _MORE: Final[Mapping[str, tuple[str, str, str]]] = {
     TRANSCRIBE: (
@@ -101,13 +103,14 @@ class StdioBridge:
         """The job that was begun of a recording on this computer."""
         read = read_as(_UPLOAD, TRANSCRIBE, arguments)
         own = read.own.model_dump(exclude_unset=True)
-        recording = await anyio.to_thread.run_sync(recording_in, "file", own.pop("file"))
+        file = own.pop("file")
+        recording = await anyio.to_thread.run_sync(recording_in, "file", file)
         key = own.pop("idempotency_key", "")
         options = {name: str(value) for name, value in {**read.payload, **own}.items()}
         try:
             job = await self._studio.upload(options, key, recording)
         except BridgeRefusal as refusal:
-            raise _of_a_file(refusal) from refusal
+            raise _of_a_file(refusal, file) from refusal
         return await self._begun(job)
 
     async def _begun(self, job: Submission) -> CallToolResult:
@@ -132,20 +135,31 @@ class StdioBridge:
         """The job as it is, and its file saved where it is complete."""
         save_to = arguments["save_to"]
         place = path_in("save_to", save_to)
-        check_place(place, is_folder=str(save_to).endswith("/"))
         rest = {name: value for name, value in arguments.items() if name != "save_to"}
+        try:
+            check_place(place, is_folder=str(save_to).endswith("/"))
+        except BridgeRefusal as refusal:
+            return await self._unsaved(refusal, rest)
         result = await self._studio.call(JOB_STATUS, rest)
         told = _told(result)
         if result.is_error or told.get("state") != COMPLETE:
             return _saying(result, after=_NOT_YET) if told.get("state") in PENDING else result
         try:
-            kept, size = await self._kept(result, place)
+            kept, link = await self._kept(result, place)
         except BridgeRefusal as refusal:
             return _saying(result, before=f"{refusal} ", told=refusal.told, is_error=True)
-        return _saying(result, before=f"Saved to {kept} ({size_of(size)}). ", told={"saved_to": str(kept)})
+        return _saying_saved(result, kept, link)
 
-    async def _kept(self, result: CallToolResult, place: Path) -> tuple[Path, int]:
-        """Where the file behind the result's link is now, and its bytes; a folder takes it under its own name."""
+    async def _unsaved(self, refusal: BridgeRefusal, arguments: Mapping[str, JSON]) -> CallToolResult:
+        """Why nothing can be saved, beside the job as it is now: there is nothing to wait for. Raises BridgeRefusal."""
+        at_once = {name: value for name, value in arguments.items() if name != "wait_seconds"}
+        result = await self._studio.call(JOB_STATUS, at_once)
+        if result.is_error:
+            return result
+        return _saying(result, before=f"{refusal} ", told=refusal.told, is_error=True)
+
+    async def _kept(self, result: CallToolResult, place: Path) -> tuple[Path, ResourceLink]:
+        """Where the file behind the result's link is now, and that link; a folder takes it under its own name."""
         link = next((part for part in result.content if isinstance(part, ResourceLink)), None)
         if link is None or link.size is None:
             raise BridgeRefusal(
@@ -162,7 +176,7 @@ class StdioBridge:
                 await anyio.to_thread.run_sync(file.publish)
             finally:
                 file.discard()
-        return place, link.size
+        return place, link
 
 
 def bridge_server(bridge: StdioBridge, release: str) -> Server[object]:
@@ -238,8 +252,27 @@ def _saying(
     )
 
 
-def _of_a_file(refusal: BridgeRefusal) -> BridgeRefusal:
-    """The server calls the recording by its own word."""
+def _saying_saved(result: CallToolResult, kept: Path, link: ResourceLink) -> CallToolResult:
+    """The same result with where its file is now, and that its name ends otherwise, where it does."""
+    told: dict[str, JSON] = {"saved_to": str(kept)}
+    before = f"Saved to {kept} ({size_of(link.size or 0)}). "
+    ending = Path(link.name).suffix
+    if not _is_ending(kept.suffix.lower(), ending):
+        note = f"What is in {kept.name} is {link.mime_type}, whose names end in {ending}: saving converts nothing."
+        notes = _told(result).get("notes")
+        told["notes"] = [*(notes if isinstance(notes, list) else []), note]
+        before = f"{before}{note} "
+    return _saying(result, before=before, told=told)
+
+
+def _is_ending(ending: str, own: str) -> bool:
+    """Whether a name that ends so tells what a file is whose own name ends otherwise."""
+    return ending == own or AUDIO.get(ending, ending) == AUDIO.get(own, own)
+
+
+def _of_a_file(refusal: BridgeRefusal, file: str) -> BridgeRefusal:
+    """The server calls the recording by its own word, and does not know which file it was."""
     if refusal.told.get("field") != RECORDING_PART.name:
         return refusal
-    return BridgeRefusal(refusal.code, str(refusal), {**refusal.told, "field": "file"})
+    message = f"{file} was not taken, so nothing was done. {refusal} Then call the tool again."
+    return BridgeRefusal(refusal.code, message, {**refusal.told, "field": "file"})

@@ -67,16 +67,22 @@ class Studio:
     seen: list[Seen] = field(default_factory=list)
     address: str = ""
 
-    def complete(self, content: bytes, url: str = "") -> None:
+    def complete(self, content: bytes, url: str = "", name: str = "harbour-lamps.mp3") -> None:
         """Have job_status tell of a finished song that is these bytes."""
         self.file = content
-        link = url or f"{self.address}{LINK_PATH}"
+        link = url or f"{self.address}/artifacts/{SEAL}/{name}"
         told = {"job_id": JOB_ID, "state": "complete", "url": link, "size_bytes": len(content)}
         self.results.append(
             result(
                 "It is complete.",
                 told,
-                {"type": "resource_link", "name": "harbour-lamps.mp3", "uri": link, "size": len(content)},
+                {
+                    "type": "resource_link",
+                    "name": name,
+                    "uri": link,
+                    "size": len(content),
+                    "mimeType": "audio/mpeg",
+                },
             )
         )
 

@@ -110,7 +110,9 @@ def test_two_tools_take_files_and_the_rest_are_the_servers() -> None:
     transcribe, job_status = own["transcribe"].input_schema, own["job_status"].input_schema
     assert "required" not in transcribe
     assert job_status["required"] == ["job_id"]
-    assert "64 MiB" in transcribe["properties"]["file"]["description"]
+    for word in ("64 MiB", "whole path", "M4A"):
+        assert word in transcribe["properties"]["file"]["description"]
+    assert "whole path" in job_status["properties"]["save_to"]["description"]
     for schema in (transcribe, job_status):
         jsonschema_rs.meta.validate(schema)
         assert not {"$ref", "$defs", "anyOf", "oneOf"} & set(json.dumps(schema).split('"'))
@@ -156,7 +158,7 @@ def test_an_absent_server_is_a_refusal() -> None:
         pass
     answer = called(gone, "server_status")
     assert told(answer, is_error=True)["code"] == "unreachable"
-    assert "yue2-studio serve" in said(answer)
+    assert "`./task start`" in said(answer)
 
 
 def test_calls_are_served_side_by_side(studio: Studio) -> None:
@@ -217,6 +219,9 @@ def test_a_refused_recording_is_told_of_the_argument(studio: Studio, tmp_path: P
     studio.planned.append(refusal(400, "invalid_field", field="audio"))
     refused = told(called(studio, "transcribe", file=str(file)), is_error=True)
     assert (refused["code"], refused["field"]) == ("invalid_field", "file")
+    assert refused["message"].startswith(f"{file} was not taken")
+    assert "Refused for invalid_field." in refused["message"]
+    assert refused["message"].endswith("call the tool again.")
 
 
 def test_an_earlier_jobs_audio_is_the_servers_to_find(studio: Studio) -> None:
@@ -235,6 +240,7 @@ def test_an_earlier_jobs_audio_is_the_servers_to_find(studio: Studio) -> None:
         ({"file": "/"}, "invalid_field", "folder"),
         ({"file": ""}, "invalid_field", "file"),
         ({"file": 7}, "invalid_field", "file"),
+        ({"file": "talk.wav"}, "invalid_field", "whole path"),
         ({"file": "/nowhere.wav", "lang": "en"}, "unknown_field", "language"),
         ({"file": "/nowhere.wav", "format": "doc"}, "invalid_field", "format"),
     ],
@@ -264,6 +270,26 @@ def test_a_finished_file_is_saved(studio: Studio, tmp_path: Path, mode: str, nam
     assert isinstance(answer.content[1], ResourceLink)
 
 
+@pytest.mark.parametrize(("name", "is_told"), [("mine.flac", True), ("mine", True), ("mine.MP3", False)])
+def test_a_name_that_ends_otherwise_than_the_format_is_told(
+    studio: Studio, tmp_path: Path, name: str, is_told: bool
+) -> None:
+    studio.complete(FILE)
+    answer = called(studio, "job_status", **STATUS, save_to=str(tmp_path / name))
+    assert (tmp_path / name).read_bytes() == FILE
+    notes = told(answer).get("notes", [])
+    assert len(notes) == is_told
+    for note in notes:
+        assert f"{name} is audio/mpeg, whose names end in .mp3" in note
+        assert note in said(answer)
+
+
+def test_ogg_is_the_ending_of_opus_too(studio: Studio, tmp_path: Path) -> None:
+    studio.complete(FILE, name="harbour-lamps.opus")
+    answer = called(studio, "job_status", **STATUS, save_to=str(tmp_path / "mine.ogg"))
+    assert "notes" not in told(answer)
+
+
 def test_it_is_saved_from_the_server_that_was_named_alone(studio: Studio, tmp_path: Path) -> None:
     studio.complete(FILE, f"https://songs.example/studio{LINK_PATH}")
     called(studio, "job_status", **STATUS, save_to=str(tmp_path))
@@ -284,15 +310,16 @@ def test_no_other_link_is_followed(studio: Studio, tmp_path: Path, url: str) -> 
 def test_what_is_there_stays_and_nobody_waits_for_it(studio: Studio, tmp_path: Path) -> None:
     path = tmp_path / "mine.mp3"
     path.write_bytes(b"old")
-    refused = told(called(studio, "job_status", **STATUS, save_to=str(path)), is_error=True)
-    assert (refused["code"], studio.seen) == ("file_exists", [])
     (tmp_path / "harbour-lamps.mp3").write_bytes(b"older")
     studio.complete(FILE)
-    answer = called(studio, "job_status", **STATUS, save_to=str(tmp_path))
-    refused = told(answer, is_error=True)
-    assert (refused["code"], refused["state"]) == ("file_exists", "complete")
-    assert refused["url"].endswith(LINK_PATH)
-    assert isinstance(answer.content[1], ResourceLink)
+    for place, asked in ((path, {"job_id": JOB_ID}), (tmp_path, STATUS)):
+        answer = called(studio, "job_status", **STATUS, save_to=str(place))
+        assert arguments(studio) == asked
+        refused = told(answer, is_error=True)
+        assert (refused["code"], refused["state"]) == ("file_exists", "complete")
+        assert refused["url"].endswith(LINK_PATH)
+        assert said(answer) == f"{refused['message']} It is complete."
+        assert isinstance(answer.content[1], ResourceLink)
     assert {one.name: one.read_bytes() for one in tmp_path.iterdir()} == {
         "mine.mp3": b"old",
         "harbour-lamps.mp3": b"older",
@@ -300,9 +327,24 @@ def test_what_is_there_stays_and_nobody_waits_for_it(studio: Studio, tmp_path: P
 
 
 def test_a_folder_that_is_to_be_is_not_made(studio: Studio, tmp_path: Path) -> None:
+    studio.results.append(result("It waits.", {"job_id": JOB_ID, "state": "queued"}))
     for place in (f"{tmp_path}/new/", f"{tmp_path}/new/song.mp3"):
         refused = told(called(studio, "job_status", **STATUS, save_to=place), is_error=True)
-        assert refused["code"] == "no_such_folder"
+        assert (refused["code"], refused["state"]) == ("no_such_folder", "queued")
+    assert [arguments(studio, index) for index in (0, 1)] == [{"job_id": JOB_ID}] * 2
+    assert names_in(tmp_path) == []
+
+
+def test_a_job_that_there_is_not_is_told_before_the_place(studio: Studio) -> None:
+    studio.results.append(result("Unknown.", {"code": "unknown_job"}, is_error=True))
+    answer = called(studio, "job_status", **STATUS, save_to="/dev/null")
+    assert (told(answer, is_error=True)["code"], said(answer)) == ("unknown_job", "Unknown.")
+
+
+def test_a_place_that_is_not_a_whole_path_is_told_at_once(studio: Studio) -> None:
+    refused = told(called(studio, "job_status", **STATUS, save_to="songs/a.mp3"), is_error=True)
+    assert (refused["code"], refused["field"]) == ("invalid_field", "save_to")
+    assert "~/Music/a.mp3" in refused["message"]
     assert studio.seen == []
 
 
