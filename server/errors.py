@@ -136,7 +136,7 @@ class Unauthorized(EdgeError):
         found = "came with the request" if missing else "that came with the request is known here"
         super().__init__(
             f"An API key is needed, and none {found}; send one that the server was given as Authorization: Bearer KEY, "
-            "X-Api-Key or Xi-Api-Key, which is the api_key of OpenAI's and ElevenLabs' clients."
+            "X-Api-Key or Xi-Api-Key; a client that takes an api_key sends it so."
         )
 
 

@@ -168,7 +168,8 @@ def test_a_key_that_is_missing_is_told_apart_from_a_wrong_one(headers: dict[str,
 def test_a_wrong_key_is_told_alike_whosever_it_may_be(headers: dict[str, str]) -> None:
     with pytest.raises(Unauthorized, match="none that came with the request is known here; send one") as told:
         KEYS.owner(Headers(headers))
-    assert "api_key of OpenAI's and ElevenLabs' clients" in str(told.value)
+    assert "a client that takes an api_key sends it so" in str(told.value)
+    assert "OpenAI" not in str(told.value)  # agents' clients are told it too
     assert str(told.value) == str(Unauthorized())
 
 
