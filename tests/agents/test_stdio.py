@@ -132,7 +132,7 @@ def test_without_a_server_it_says_how_to_start_one(tmp_path: Path, mode: str) ->
         answer = caller.call("server_status")
         assert answer.is_error
         assert structured(answer)["code"] == "unreachable"
-        assert "yue2-studio serve" in sentence(answer)
+        assert "`./task start`" in sentence(answer)
 
 
 @each_era
