@@ -4,9 +4,7 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
 
-
-def _nobody() -> None:
-    """What a visit does that holds nobody up."""
+from storage.growth import nobody
 
 
 @dataclass(slots=True)
@@ -22,5 +20,5 @@ class Visit:
     owner: str
     base_url: str
     gone: asyncio.Event
-    let_others: Callable[[], object] = _nobody
+    let_others: Callable[[], object] = nobody
     retry_after_seconds: int | None = None

@@ -1,8 +1,6 @@
 """Jobs that agents ask for: waited for, told of, cancelled."""
 
 import asyncio
-import time
-from contextlib import suppress
 
 from server.agents.answer import ToolAnswer
 from server.agents.arguments import Arguments, Naming, Watching
@@ -10,10 +8,7 @@ from server.agents.desk_parts import DeskParts
 from server.agents.states import cancelled_sentence, state_of
 from server.agents.telling import Telling
 from server.agents.visit import Visit
-from server.jobs.job import JobState
-from storage.entry import JSON
-
-_PENDING = (JobState.QUEUED, JobState.RUNNING)
+from server.awaiting import until_ended
 
 
 class Waiting:
@@ -31,10 +26,11 @@ class Waiting:
         job_id = _job_id(arguments)
         self._use(job_id, visit)
         seconds = arguments.own.wait_seconds if isinstance(arguments.own, Watching) else 0
-        if seconds and not self._parts.limits.waits.full:
-            job = await self._wait(job_id, seconds, visit)
+        book, watch, limits = self._parts.book, self._parts.watch, self._parts.limits
+        if seconds:
+            job = await until_ended(job_id, visit.owner, seconds, visit.gone.wait, book, watch, limits)
         else:
-            job = self._parts.book.describe(job_id, visit.owner)
+            job = book.describe(job_id, visit.owner)
         return await self._telling.tell(job, visit)
 
     async def cancel(self, tool: str, arguments: Arguments, visit: Visit) -> ToolAnswer:
@@ -57,24 +53,6 @@ class Waiting:
         except asyncio.CancelledError:
             await asyncio.wait([writing])
             raise
-
-    async def _wait(self, job_id: str, seconds: float, visit: Visit) -> dict[str, JSON]:
-        deadline = time.monotonic() + seconds
-        gone = asyncio.create_task(visit.gone.wait())
-        try:
-            # Subscribed before it is looked at, so that no end comes between.
-            with self._parts.limits.waits.slot(), self._parts.watch.subscribe(job_id) as changed:
-                gone.add_done_callback(lambda _: changed.set())
-                while True:
-                    changed.clear()
-                    job = self._parts.book.describe(job_id, visit.owner)
-                    left = deadline - time.monotonic()
-                    if job["status"] not in _PENDING or left <= 0 or visit.gone.is_set():
-                        return job
-                    with suppress(TimeoutError):
-                        await asyncio.wait_for(changed.wait(), left)
-        finally:
-            gone.cancel()
 
     def _use(self, job_id: str, visit: Visit) -> None:
         """Whoever asks for a job keeps it, also where the client of its synchronous call has gone."""

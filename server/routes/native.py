@@ -1,10 +1,9 @@
 """The native API: `/synth`, `/plan`, `/sketch` and what becomes of a job."""
 
-import asyncio
 import json
-import time
 from collections.abc import AsyncGenerator, Callable, Set
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
+from functools import partial
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -13,6 +12,7 @@ from starlette.routing import Route
 from engine.errors import InvalidRequest
 from engine.request import read_sketch, read_song
 from server.admission import Prepare
+from server.awaiting import FINISHED, until_ended
 from server.bodies import parse_object
 from server.calls.attendance import Attendance
 from server.following import FollowResponse
@@ -33,7 +33,7 @@ from server.submission import Submissions
 from server.uploads import LATENTS_PART, REQUEST_PART, is_form, read_form
 from server.watch import Watch
 from server.work import Prepared
-from storage.entry import JSON, Entry, Part
+from storage.entry import Entry, Part
 from storage.errors import EntryExpired, UnknownEntry
 
 # What a query may name, and the parts that are meant: by their number, but subtitles by their format.
@@ -44,7 +44,6 @@ _PARTS = {
     "subtitles": ("srt", "vtt"),
 }
 READ_OPTIONS = ("id", "wait", "result", "follow", *_PARTS)
-_FINISHED = ("done", "failed", "cancelled")
 
 
 class NativeRoutes:
@@ -125,29 +124,10 @@ class NativeRoutes:
             return await self._result(request, job_id, owner)
         seconds = _wait_seconds(query.get("wait"))
         if seconds and request.method != "HEAD":
-            return json_response(await self._wait(request, seconds))
+            gone = partial(until_gone, request.receive)
+            waited = until_ended(job_id, owner, seconds, gone, self._book, self._watch, self._limits)
+            return json_response(await waited)
         return json_response(self._book.describe(job_id, owner))
-
-    async def _wait(self, request: Request, seconds: float) -> dict[str, JSON]:
-        """The job as it is when it has ended, or when the time is up or the client has gone."""
-        job_id, owner = _job_id(request), request.state.owner
-        if self._limits.waits.full:  # a poll is always answered
-            return self._book.describe(job_id, owner)
-        deadline = time.monotonic() + seconds
-        gone = asyncio.create_task(until_gone(request.receive))
-        try:
-            with self._limits.waits.slot(), self._watch.subscribe(job_id) as changed:
-                gone.add_done_callback(lambda _: changed.set())
-                while True:
-                    changed.clear()
-                    job = self._book.describe(job_id, owner)
-                    left = deadline - time.monotonic()
-                    if job["status"] in _FINISHED or left <= 0 or gone.done():
-                        return job
-                    with suppress(TimeoutError):
-                        await asyncio.wait_for(changed.wait(), left)
-        finally:
-            gone.cancel()
 
     async def _result(self, request: Request, job_id: str, owner: str) -> Response:
         return await self._stored(request, job_id, owner, lambda entry: _asked_part(request, entry))
@@ -208,7 +188,7 @@ class NativeRoutes:
                 except (UnknownEntry, EntryExpired):  # deleted or expired between two looks
                     return
                 yield "job", json.dumps(job, ensure_ascii=False)
-                if job["status"] in _FINISHED:
+                if job["status"] in FINISHED:
                     return
                 await changed.wait()
 
