@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
-from typing import Annotated, Final, Literal
+from typing import Annotated, Final, Literal, TypeVar
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, ValidationError
 
@@ -21,6 +21,7 @@ from server.addresses import MCP_PATH
 from server.limits import MAX_WAIT_SECONDS
 from storage.entry import JSON
 
+Own = TypeVar("Own", bound=Strict)
 MAX_TITLE_CHARACTERS: Final = 80
 TRANSCRIPT_FORMATS: Final = ("text", "json", "srt", "vtt")
 _NUMERAL: Final = re.compile(r"[0-9]{1,9}(\.[0-9]{0,9})?", re.ASCII)
@@ -141,6 +142,12 @@ class Arguments:
 
     own: Strict
     payload: Mapping[str, JSON]
+
+    def own_as(self, kind: type[Own]) -> Own:
+        """The tool's own, which were read as this kind."""
+        if not isinstance(self.own, kind):
+            raise TypeError(f"These are no arguments of {kind.__name__}.")
+        return self.own
 
 
 _SOUND: Final = ("output_format", "mp3_bitrate")

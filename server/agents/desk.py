@@ -63,7 +63,7 @@ class AgentDesk:
         return server_status(self._board)
 
     async def _writing_guide(self, tool: str, arguments: Arguments, visit: Visit) -> ToolAnswer:
-        topic = arguments.own.topic if isinstance(arguments.own, Choosing) else ""
+        topic = arguments.own_as(Choosing).topic
         text = guide_text(topic)
         return ToolAnswer({"topic": topic, "text": text}, f"The guide on {topic} follows.", texts=(text,))
 

@@ -53,7 +53,7 @@ class AgentWork:
     def transcribe(self, arguments: Arguments, recording: io.BytesIO) -> Prepared:
         """A recording's transcript in the one form asked for. Raises InvalidRequest, UnknownField, UnknownModel."""
         asked, own = self.check_transcription(arguments), arguments.own
-        form = own.format if isinstance(own, Writing) else "text"
+        form = arguments.own_as(Writing).format
         ending = _PLAIN_TEXT.get(form, form)
         file = TranscriptFile(ending, f"{stem_of(_title(arguments), 'transcript')}.{ending}")
         try:
@@ -102,4 +102,4 @@ def digest_of_job(own: Transcribing, asked: TranscriptionRequest) -> str:
 
 
 def _title(arguments: Arguments) -> str:
-    return arguments.own.title if isinstance(arguments.own, Titled) else ""
+    return arguments.own_as(Titled).title

@@ -1,7 +1,6 @@
 """Jobs that agents begin: through the same door as all others, and never tied to their callers."""
 
 from functools import partial
-from typing import TypeVar
 
 from server.admission import Admissions, Admitted
 from server.agents.answer import ToolAnswer
@@ -15,8 +14,6 @@ from server.agents.telling import Telling
 from server.agents.visit import Visit
 from server.errors import IdempotencyMismatch
 from server.job_book import fields_of
-
-Own = TypeVar("Own", bound=Creating)
 
 
 class Submitting:
@@ -34,7 +31,7 @@ class Submitting:
         A known idempotency_key is answered with its earlier job as it now is. Raises as `Admissions.admit`,
         `AgentWork.prepare` and CallerGone.
         """
-        key = _own(arguments, Creating).idempotency_key
+        key = arguments.own_as(Creating).idempotency_key
         with self._parts.gate.counted():
             self._parts.gate.check(visit.owner, key)
             admitted = await self._admissions.admit(
@@ -51,7 +48,7 @@ class Submitting:
 
         A known key is answered also where that earlier job is gone by now.
         """
-        own = _own(arguments, Transcribing)
+        own = arguments.own_as(Transcribing)
         asked = self._work.check_transcription(arguments)
         known = self._parts.gate.job_of_key(visit.owner, own.idempotency_key)
         if known:
@@ -86,10 +83,3 @@ async def _check_present(visit: Visit) -> None:
     """Raise CallerGone where the caller has gone meanwhile: what it asked for is not begun."""
     if visit.gone.is_set():
         raise CallerGone
-
-
-def _own(arguments: Arguments, kind: type[Own]) -> Own:
-    """The tool's own arguments, which were read as this kind."""
-    if not isinstance(arguments.own, kind):
-        raise TypeError(f"These are no arguments of {kind.__name__}.")
-    return arguments.own

@@ -23,9 +23,9 @@ class Waiting:
 
         Where every place for waiting is taken, as it is now. Raises UnknownEntry, EntryExpired, NotStored.
         """
-        job_id = _job_id(arguments)
+        own = arguments.own_as(Watching)
+        job_id, seconds = own.job_id, own.wait_seconds
         self._use(job_id, visit)
-        seconds = arguments.own.wait_seconds if isinstance(arguments.own, Watching) else 0
         book, watch, limits = self._parts.book, self._parts.watch, self._parts.limits
         if seconds:
             job = await until_ended(job_id, visit.owner, seconds, visit.gone.wait, book, watch, limits)
@@ -35,7 +35,7 @@ class Waiting:
 
     async def cancel(self, tool: str, arguments: Arguments, visit: Visit) -> ToolAnswer:
         """Stop a job; the state in which that leaves it. Raises UnknownEntry, EntryExpired."""
-        job_id = _job_id(arguments)
+        job_id = arguments.own_as(Naming).job_id
         self._use(job_id, visit)
         status, was_waiting = self._parts.book.cancel(job_id, visit.owner)
         if was_waiting:
@@ -58,9 +58,3 @@ class Waiting:
         """Whoever asks for a job keeps it, also where the client of its synchronous call has gone."""
         if self._parts.book.is_live(job_id, visit.owner):
             self._parts.use(job_id)
-
-
-def _job_id(arguments: Arguments) -> str:
-    if not isinstance(arguments.own, Naming):
-        raise TypeError("These arguments name no job.")
-    return arguments.own.job_id
